@@ -1,0 +1,258 @@
+package adapters
+
+import (
+	"fmt"
+	"strings"
+
+	"lastdrop/internal/jsonscan"
+	"lastdrop/judge"
+)
+
+// A Reader reads the answers of one API: it holds all that the styles share.
+// It is made once, never changed, and safe for concurrent use.
+type Reader struct {
+	spec  Spec
+	tmpl  *template
+	style Style
+
+	paths     []jsonscan.Path // of the envelope, by field-1
+	items     jsonscan.Path
+	inItem    []jsonscan.Path // the id paths and, last, the check path
+	checks    bool            // the last of inItem is the check path
+	want      *jsonscan.Want  // everything in one walk; nil where a path needs more
+	idsWalked bool            // that walk covers inItem too
+
+	errors     []errorPath
+	lineErrors []jsonscan.Path
+	more       flag
+	total      counter
+	last, echo field
+	pin        field
+	signs      []sign
+	words      []field
+	offers     []field
+}
+
+// NewReader makes the Reader of a spec, with its style. It compiles paths and
+// regular expressions and checks what only it can check: that the style has
+// what it needs and that the first request can be built. All faults are
+// reported together.
+func NewReader(spec Spec) (*Reader, error) {
+	how, ok := styles[spec.Pages.Style]
+	if !ok {
+		return nil, fmt.Errorf("pages.style: %q is none of %s", spec.Pages.Style, strings.Join(StyleNames(), ", "))
+	}
+	if spec.Items.Format == "" {
+		spec.Items.Format = formatJSON
+	}
+	r := &Reader{spec: spec}
+	if how.defaults != nil {
+		how.defaults(&r.spec)
+	}
+	c := newCompiler(&r.spec)
+	var err error
+	if r.tmpl, err = newTemplate(&r.spec); err != nil {
+		return nil, err
+	}
+	c.tmpl = r.tmpl
+	r.compile(c)
+	c.placeholders(how.holds)
+	r.style = how.build(c)
+	r.paths = c.paths
+	r.plan(c)
+	if c.err != nil {
+		return nil, c.err
+	}
+	if _, err := r.style.Request(Position{}, max(r.spec.Pages.SizeStart, 1), 0); err != nil {
+		return nil, fmt.Errorf("the first request: %w", err)
+	}
+	return r, nil
+}
+
+// compile registers what the Reader itself wants of an answer.
+func (r *Reader) compile(c *compiler) {
+	s := &r.spec
+	switch s.Items.Format {
+	case formatJSON:
+		if s.Items.Path == "" {
+			c.fault("items.path is missing: the path of the list, \"@this\" for a bare one")
+		}
+		r.items = c.path("items.path", s.Items.Path)
+	case formatNDJSON, formatCSV:
+	default:
+		c.fault("items.format: %q is none of json, ndjson, csv", s.Items.Format)
+	}
+	for _, src := range s.Items.IDs {
+		r.inItem = append(r.inItem, c.path("items.id", src))
+	}
+	if s.Items.CheckPath != "" {
+		r.checks = true
+		r.inItem = append(r.inItem, c.path("items.check.path", s.Items.CheckPath))
+	}
+	if s.Pages.LastPath != "" && s.Pages.LastHeader != "" {
+		c.fault("pages.last: a path or a header, not both")
+	}
+	r.errors = newErrors(c)
+	r.more = newFlag(c)
+	r.last = c.field("pages.last.path", s.Pages.LastPath)
+	r.echo = c.field("pages.number.echo", s.Pages.NumberEcho)
+	r.pin = c.field("pages.pin.path", s.Pages.PinPath)
+	r.signs = newSigns(c)
+	r.words = newWords(c)
+	if s.Pages.Style == styleSingle {
+		r.offers = newOffers(c)
+	}
+	r.total = newCounter(c)
+	lines := []string{"error", "errors"}
+	if s.ErrorsSet {
+		lines = s.Errors
+	}
+	for _, src := range lines {
+		r.lineErrors = append(r.lineErrors, c.path("errors", src))
+	}
+}
+
+// plan makes one walk of all paths, where they allow it.
+func (r *Reader) plan(c *compiler) {
+	if c.err != nil || r.spec.Items.Format != formatJSON || !r.items.Plain() || len(r.paths) > jsonscan.MaxEnvelope {
+		return
+	}
+	for _, p := range r.paths {
+		if !p.Plain() {
+			return
+		}
+	}
+	ids := r.inItem
+	r.idsWalked = len(ids) <= jsonscan.MaxIDs
+	for _, p := range ids {
+		r.idsWalked = r.idsWalked && p.Plain()
+	}
+	if !r.idsWalked {
+		ids = nil
+	}
+	want, err := jsonscan.NewWant(r.items, ids, r.paths)
+	if err != nil {
+		c.fault("%w", err)
+	}
+	r.want = want
+}
+
+// Style returns the style that builds the requests.
+func (r *Reader) Style() Style { return r.style }
+
+// Spec returns the spec with its style's defaults filled in. It must not be
+// changed.
+func (r *Reader) Spec() *Spec { return &r.spec }
+
+// Read reads one whole answer with a 2xx status. at and req are the position
+// asked for and the request as the style built it.
+//
+// The error is a *Trouble where the answer is not a page, and another error
+// where a line or record of a framed body (NDJSON, CSV) cannot be read, which
+// makes it half a body. With an error there is no page, not even an empty one.
+func (r *Reader) Read(at Position, req Request, resp Response) (Page, error) {
+	a, err := r.open(resp)
+	if err != nil {
+		return Page{}, err
+	}
+	if t := r.trouble(a); t != nil {
+		return Page{}, t
+	}
+	p := Page{Size: req.Size, Start: req.Start, AskedPage: req.Number}
+	rows, state, err := r.rows(a, &p)
+	if err != nil {
+		return Page{}, err
+	}
+	if t := r.lineTrouble(rows); t != nil {
+		return Page{}, t
+	}
+	if err := r.take(a, rows, &p); err != nil {
+		return Page{}, err
+	}
+	r.claims(at, req, a, &p)
+	if state != jsonscan.Array && !r.absentIsEmpty(state, &p) {
+		return Page{}, r.missing(state, a)
+	}
+	return p, nil
+}
+
+// claims fills in what the answer says beside its items.
+func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
+	p.More = r.more.read(a)
+	a.More = p.More
+	p.LastPages = r.lastPages(a)
+	p.EchoPage = count(a.value(r.echo))
+	p.Totals = r.totals(at, req, a, p)
+	p.Partial = r.partial(a)
+	p.Wording = r.wording(a)
+	p.Next = r.style.Next(at, req, a)
+	p.Offered = r.offered(a)
+	pin := at.Pin
+	if v := a.value(r.pin); len(pin) == 0 && v.Exists() && !v.IsNull() {
+		pin = compact(v.Raw)
+	}
+	p.Pin = cursorText(pin, false)
+	if p.Next.State == Follow || p.Next.HasAt {
+		p.Next.At.Pin = pin
+	}
+}
+
+// totals collects every total that the answer states.
+func (r *Reader) totals(at Position, req Request, a *Answer, p *Page) []Total {
+	var out []Total
+	before := at.Offset
+	if req.Start.OK {
+		before = req.Start.N
+	}
+	if t, ok := r.total.read(a, FromBody, before); ok {
+		out = append(out, t)
+	}
+	if at.IsStart() && !r.spec.Total.None {
+		if t, ok := r.fromLast(req, a, p, out); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// offered reports whether anything in the answer offers a further page.
+func (r *Reader) offered(a *Answer) bool {
+	if a.More == judge.Yes {
+		return true
+	}
+	for _, l := range a.Links {
+		if l.Has("next") && !r.endsBy(l) {
+			return true
+		}
+	}
+	for _, f := range r.offers {
+		v := a.value(f)
+		if truth(v) == judge.Yes || v.IsString() && truth(v) == judge.NotSaid && !blank(v.Str()) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsBy reports whether a link has an attribute that outranks its relation.
+func (r *Reader) endsBy(l judge.Link) bool { return r.tmpl.endsBy(l) }
+
+// absentIsEmpty reports whether a list that is missing or null is a legal empty
+// one: allowed by the config, and together with an end mark only.
+func (r *Reader) absentIsEmpty(state jsonscan.State, p *Page) bool {
+	return r.spec.Items.AbsentIsEmpty && (state == jsonscan.Missing || state == jsonscan.Null) &&
+		(p.More == judge.No || p.Next.State == Ended)
+}
+
+// missing is the trouble of an answer without its list, naming those that are
+// there.
+func (r *Reader) missing(state jsonscan.State, a *Answer) *Trouble {
+	msg := fmt.Sprintf("no list at items.path %q (%s)", r.spec.Items.Path, state)
+	if r.spec.Items.AbsentIsEmpty && state != jsonscan.NotArray {
+		msg += ", and no end mark beside it"
+	}
+	if found := jsonscan.TopLevelArrays(a.Body); len(found) > 0 {
+		msg += "; lists in the answer: " + oneLine(strings.Join(found, ", "))
+	}
+	return &Trouble{Kind: TroubleMissing, Msg: msg}
+}

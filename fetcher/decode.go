@@ -1,0 +1,145 @@
+package fetcher
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// errTooLarge is the error of a body above limits.max_body.
+var errTooLarge = errors.New("body above limits.max_body")
+
+// errCoding is the error of a content coding that cannot be decoded at all
+// (unknown, or the body is not of that coding); a coded body that ends too
+// early is io.ErrUnexpectedEOF instead.
+var errCoding = errors.New("content coding cannot be decoded")
+
+// decodeCoding undoes the content codings of a whole wire body, in the order
+// in which the server applied them. What could be decoded before an error is
+// returned with it.
+func decodeCoding(wire []byte, header http.Header, limit int64) ([]byte, error) {
+	var codings []string
+	for _, v := range header.Values("Content-Encoding") {
+		for c := range strings.SplitSeq(v, ",") {
+			if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
+				codings = append(codings, c)
+			}
+		}
+	}
+	body := wire
+	if len(codings) == 0 && bytes.HasPrefix(wire, []byte{0x1f, 0x8b}) {
+		codings = []string{"gzip"} // sent without a word about it; no text begins so
+	}
+	for i := len(codings) - 1; i >= 0; i-- {
+		var err error
+		if body, err = decodeOne(body, codings[i], limit); err != nil {
+			return body, err
+		}
+	}
+	return body, nil
+}
+
+func decodeOne(b []byte, coding string, limit int64) ([]byte, error) {
+	var r io.Reader
+	switch coding {
+	case "gzip", "x-gzip":
+		if len(b) == 0 {
+			return nil, nil
+		}
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, codingError(coding, err)
+		}
+		r = z
+	case "zstd":
+		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limit)+1<<20))
+		if err != nil {
+			return nil, codingError(coding, err)
+		}
+		defer z.Close()
+		r = z
+	case "deflate":
+		if z, err := zlib.NewReader(bytes.NewReader(b)); err == nil {
+			r = z
+		} else {
+			r = flate.NewReader(bytes.NewReader(b)) // some servers send it bare
+		}
+	default:
+		return nil, fmt.Errorf("%w: %q is not one of gzip, deflate, zstd", errCoding, clip(coding, 20))
+	}
+	out, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if int64(len(out)) > limit {
+		return nil, errTooLarge
+	}
+	if err != nil {
+		return out, codingError(coding, err)
+	}
+	return out, nil
+}
+
+// codingError tells a coded body that ended too early, or whose checksum does
+// not fit, from one that is not of that coding.
+func codingError(coding string, err error) error {
+	short := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, gzip.ErrChecksum) ||
+		errors.Is(err, zlib.ErrChecksum) || errors.Is(err, zstd.ErrCRCMismatch)
+	if short {
+		return fmt.Errorf("%s body: %v: %w", coding, err, io.ErrUnexpectedEOF)
+	}
+	var corrupt flate.CorruptInputError
+	if errors.As(err, &corrupt) {
+		return fmt.Errorf("%s body: %v: %w", coding, err, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("%w: %s: %v", errCoding, coding, err)
+}
+
+// decodeCharset turns a body into UTF-8: by its byte order mark first, else
+// by the declared character set. A body that says it is Latin-1 and is whole
+// UTF-8 all the same is left as it is.
+func decodeCharset(b []byte, header http.Header) ([]byte, error) {
+	switch {
+	case bytes.HasPrefix(b, []byte{0xef, 0xbb, 0xbf}):
+		return b[3:], nil
+	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
+		return transcode(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM))
+	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
+		return transcode(b, unicode.UTF16(unicode.BigEndian, unicode.UseBOM))
+	}
+	_, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	name := strings.ToLower(params["charset"])
+	if err != nil || name == "" || name == "utf-8" || name == "us-ascii" {
+		return b, nil
+	}
+	e, err := htmlindex.Get(name)
+	if err != nil {
+		if utf8.Valid(b) {
+			return b, nil
+		}
+		return nil, fmt.Errorf("%w: character set %q is not known", errCoding, clip(name, 20))
+	}
+	canonical, _ := htmlindex.Name(e)
+	if canonical == "utf-8" || (canonical == "windows-1252" && utf8.Valid(b)) {
+		return b, nil
+	}
+	return transcode(b, e)
+}
+
+func transcode(b []byte, e encoding.Encoding) ([]byte, error) {
+	out, err := e.NewDecoder().Bytes(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", errCoding, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,292 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lastdrop/adapters"
+	"lastdrop/judge/reconcile"
+)
+
+// Drain walks the source until it comes to an end, or to the reason why it
+// cannot go on, and gives what it knows then: the facts to rule on. The error
+// is a sink's or the ledger's fault, or a request that could not be built;
+// whatever the server does is a fact, not an error. A cancelled context stops
+// the walk with StopSignal and leaves it resumable.
+func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
+	d, err := newDrain(o)
+	if err != nil {
+		return reconcile.Facts{}, err
+	}
+	defer d.client.close()
+	err = d.loop(ctx)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		d.state.stop(reconcile.StopSignal, "stopped by a signal")
+		err = nil
+	}
+	if err != nil {
+		return d.facts(), err
+	}
+	return d.facts(), d.checkpoint(context.WithoutCancel(ctx))
+}
+
+// loop is the main loop: ask for a page, take the whole answer, decide, keep
+// it. The order of durability stands here: keep writes the items to the sink
+// and the row behind them to the pending checkpoint, and checkpoint syncs the
+// sink before the ledger commits; only then does the walk go on from there
+// after a crash.
+func (d *drain) loop(ctx context.Context) error {
+	d.countTotal(ctx)
+	for !d.state.Done && !d.spent() {
+		a, req, err := d.ask(ctx)
+		if err != nil {
+			return err
+		}
+		row := d.row(req, &a) // as the walk stands now, before the answer moves it
+		st, m := d.decide(req, a)
+		if err := d.keep(row, &a, st, m); err != nil {
+			return err
+		}
+		if d.state.Done {
+			d.endPass(ctx)
+		}
+		if d.due() {
+			if err := d.checkpoint(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// drain is one run in progress.
+type drain struct {
+	opt    Options
+	shape  shape
+	client *client
+	seen   *seen
+	state  *State
+	begin  reconcile.Counts // at the start of this process: budgets count from here
+
+	pending Checkpoint
+	last    time.Time
+	lines   [][]byte
+	tried   time.Time
+	tries   int // tries of the request in flight
+}
+
+func newDrain(o Options) (*drain, error) {
+	o.defaults()
+	c, err := newClient(o.Client, o.Spec.URL)
+	if err != nil {
+		return nil, err
+	}
+	d := &drain{opt: o, shape: newShape(o.Spec), client: c, seen: newSeen(o.Seed), state: newState(o.Spec.Pages), last: time.Now()}
+	if o.Resume != nil && len(o.Resume.State) > 0 {
+		if err := d.resume(o.Resume); err != nil {
+			return nil, err
+		}
+	}
+	d.begin = d.state.Counts
+	return d, nil
+}
+
+// resume takes an unfinished walk up.
+func (d *drain) resume(r *Resume) error {
+	s, err := decodeState(r.State, d.opt.Client.Unseal)
+	if err != nil {
+		return fmt.Errorf("the stored state of the run cannot be read: %w", err)
+	}
+	pass := 0
+	if s.Pass == 1 && !s.Restarted {
+		pass = 1
+	}
+	if r.Keys != nil {
+		if err := r.Keys(func(keys []byte) error { return d.seen.restore(keys, pass) }); err != nil {
+			return err
+		}
+	}
+	s.Restarted = false
+	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
+	s.Tries, s.Shrinks = 0, 0
+	if held := int64(len(d.seen.marks)); held != s.Counts.Distinct {
+		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", held, s.Counts.Distinct)
+	}
+	d.state = s
+	d.event("resume", fmt.Sprintf("taken up at %s with %d items held", describe(s.At), s.Counts.Distinct))
+	return nil
+}
+
+// spent stops at a budget.
+func (d *drain) spent() bool {
+	b, c := d.opt.Budget, d.state.Counts
+	text := ""
+	switch {
+	case b.Requests > 0 && c.Requests-d.begin.Requests >= b.Requests:
+		text = fmt.Sprintf("stopped after %d requests, as asked: a budget is no end", b.Requests)
+	case b.Pages > 0 && c.Held-d.begin.Held >= b.Pages:
+		text = fmt.Sprintf("stopped after %d pages, as asked: a budget is no end", b.Pages)
+	case b.Items > 0 && c.Distinct-d.begin.Distinct >= b.Items:
+		text = fmt.Sprintf("stopped after %d items, as asked: a budget is no end", b.Items)
+	default:
+		return false
+	}
+	if d.state.short() > 0 {
+		d.state.MoreHere = true
+	}
+	d.state.stop(reconcile.StopBudget, text)
+	return true
+}
+
+// ask requests the page where the walk stands, with as many tries of the same
+// request as its answers deserve.
+func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
+	s := d.state
+	req, err := d.opt.Reader.Style().Request(s.At, d.askSize(), d.overlap())
+	if err != nil {
+		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
+	}
+	var last answer
+	d.tries = 0
+	_, err = d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
+		s.Tries++
+		d.tries++
+		s.Counts.Requests++
+		s.Counts.Bytes += r.wire
+		last = d.read(s.At, req, r, time.Now())
+		again, pause := d.patience(&last)
+		if again {
+			d.again(req, &last, pause)
+		}
+		return again, pause
+	})
+	if err == nil && last.started.IsZero() {
+		err = fmt.Errorf("request for %s could not be sent", describe(s.At))
+	}
+	return last, req, err
+}
+
+// askSize is the size to ask for, so that an overlap on top of it stays below
+// a maximum that the server has shown.
+func (d *drain) askSize() int {
+	s := d.state
+	if s.Confirming == confirmSize {
+		return max(d.shape.min, int(s.PassRows/2))
+	}
+	if s.Ceiling > 0 && d.overlap() > 0 {
+		return max(1, min(s.Size, s.Ceiling-d.overlap()))
+	}
+	return s.Size
+}
+
+// overlap is how many items of the page before are asked for again.
+func (d *drain) overlap() int {
+	s := d.state
+	if !d.shape.rank || !d.shape.lap || s.Page == 0 || s.At.Offset == 0 || s.Checking {
+		return 0
+	}
+	if s.Confirming == confirmEnd || s.Confirming == confirmEcho {
+		return 0
+	}
+	n := s.Overlap
+	if d.shape.always {
+		n = max(1, n)
+	}
+	return int(min(int64(n), s.At.Offset))
+}
+
+// decide lets the pure part move the state by an answer.
+func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
+	s := d.state
+	partial := a.kind == kindPartial
+	if partial && s.canShrink(d.shape) {
+		st := step{action: "retry_smaller", state: reconcile.Partial, cause: a.text}
+		s.shrink(d.shape, a.text, &st)
+		return st, nil
+	}
+	if a.kind != kindPage && !partial {
+		return s.onFailure(d.shape, &a, req.Size), nil
+	}
+	if s.Checking {
+		return s.checked(), nil
+	}
+	m := d.seen.match(a.page.Items, s.Pass)
+	if left := d.itemsLeft(); left >= 0 && int64(m.New) > left {
+		return d.holdSome(&a.page, &m, left), &m
+	}
+	if partial {
+		s.PartialLeft = append(s.PartialLeft, fmt.Sprintf("%s: %s", describe(s.At), a.text))
+	}
+	st := s.onPage(d.shape, &a.page, &m)
+	if st.hold {
+		d.write(&a.page, &m, len(a.page.Items))
+	}
+	return st, &m
+}
+
+// itemsLeft is what the items budget still allows, -1 without one.
+func (d *drain) itemsLeft() int64 {
+	if d.opt.Budget.Items == 0 {
+		return -1
+	}
+	return max(0, d.opt.Budget.Items-(d.state.Counts.Distinct-d.begin.Distinct))
+}
+
+// holdSome holds just as many items of a page as the budget allows; the walk
+// stays at this page.
+func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
+	s, n := d.state, 0
+	for ; n < len(p.Items) && left > 0; n++ {
+		if m.isNew[n] {
+			left--
+			s.Counts.Distinct++
+		} else {
+			s.Counts.Repeated++
+		}
+		s.Counts.Received++
+	}
+	d.write(p, m, n)
+	s.Reread, s.MoreHere = true, true
+	s.stop(reconcile.StopBudget, fmt.Sprintf("stopped after %d items, as asked: a budget is no end", d.opt.Budget.Items))
+	return step{hold: true, action: "continue", state: reconcile.Partial, cause: s.StopText}
+}
+
+// endPass ends a walk over the source, and begins another where that could
+// settle what this one could not.
+func (d *drain) endPass(ctx context.Context) {
+	s := d.state
+	if s.Stop == reconcile.StopEnd || s.Stop == reconcile.StopNotSaid {
+		d.countTotal(ctx)
+	}
+	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
+	if !s.wantsPass(d.opt.Passes, d.opt.Tolerance) {
+		return
+	}
+	was := s.Move
+	s.nextPass()
+	d.event("pass", fmt.Sprintf("pass %d begins: total moved %d times, %d shifts, %d unverified borders, %d items came again out of place",
+		s.Pass, was.Moved, was.Shifts, was.Unverified, was.Unstable))
+}
+
+// facts gathers what the run knows.
+func (d *drain) facts() reconcile.Facts {
+	s := d.state
+	f := reconcile.Facts{
+		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
+		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
+		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems,
+		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
+		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
+		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
+		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Skips: s.Skips, Clamped: s.Clamped,
+	}
+	for _, t := range s.HalfLeft {
+		f.HalfLeft = append(f.HalfLeft, d.opt.Client.Hide(t))
+	}
+	for _, t := range s.PartialLeft {
+		f.PartialLeft = append(f.PartialLeft, d.opt.Client.Hide(t))
+	}
+	return f
+}

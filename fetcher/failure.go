@@ -1,0 +1,282 @@
+package fetcher
+
+import (
+	"fmt"
+
+	"lastdrop/adapters"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// onFailure moves the state by an answer that is no page, after the same
+// request was tried as often as it deserves. It decides about another size,
+// another position, or the stop.
+func (s *State) onFailure(sh shape, a *answer, asked int) step {
+	st := step{action: judge.ActionFindTotal, state: outcomeOf(a.kind), cause: a.text}
+	if s.Checking {
+		s.outage(&st)
+		return st
+	}
+	where := describe(s.At)
+	switch a.kind {
+	case kindHalf, kindDeadline:
+		s.half(sh, a, &st)
+	case kindEnd:
+		s.endAt(reconcile.Assumed, a.text)
+	case kindExpired:
+		s.expired(a, &st)
+	case kindRefused:
+		s.refused(sh, a, asked, &st)
+	case kindPassing, kindFault:
+		s.passing(sh, a, &st)
+	case kindLimit:
+		why := reconcile.StopFault
+		if a.wait > 0 {
+			why = reconcile.StopWait
+		}
+		st.action = judge.ActionWait
+		s.halt(why, fmt.Sprintf("%s: %s, %s", where, a.text, s.waitText(a)))
+	case kindPartial: // at a size that cannot be lowered
+		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", where, a.text))
+	default:
+		s.noPage(sh, a, &st)
+	}
+	return st
+}
+
+func outcomeOf(k kind) reconcile.Outcome {
+	switch k {
+	case kindHalf, kindDeadline:
+		return reconcile.Half
+	case kindLimit:
+		return reconcile.Limited
+	case kindPartial:
+		return reconcile.Partial
+	case kindPage:
+		return reconcile.Held
+	}
+	return reconcile.Failed
+}
+
+func (s *State) waitText(a *answer) string {
+	if a.wait > 0 {
+		return fmt.Sprintf("and asks to wait %s, longer than limits.max_wait", a.wait.Round(1e9))
+	}
+	return fmt.Sprintf("%d times, and the retries are spent", s.Tries)
+}
+
+// halt stops for a failing page. The first page of a run that never held one
+// could not start at all.
+func (s *State) halt(why reconcile.Stop, text string) {
+	if s.Confirming == confirmEnd || s.Confirming == confirmEcho {
+		s.Unconfirmed = "the request past the end was not answered by a page: " + text
+		s.Ended = s.EndStrength != reconcile.None
+		s.stop(reconcile.StopEnd, text)
+		return
+	}
+	if s.short() > 0 {
+		s.MoreHere = true
+	}
+	s.stop(why, text)
+}
+
+// half lowers the page size, and gives up where it cannot be lowered.
+func (s *State) half(sh shape, a *answer, st *step) {
+	st.action = judge.ActionRetrySmaller
+	if s.shrink(sh, a.text, st) {
+		return
+	}
+	text := fmt.Sprintf("%s: %s", describe(s.At), a.text)
+	if sh.sized {
+		text += fmt.Sprintf(", also at the smallest size (%d)", s.Size)
+	}
+	if s.Confirming == confirmNone {
+		s.HalfLeft = append(s.HalfLeft, text)
+	}
+	s.halt(reconcile.StopHalf, text)
+}
+
+// shrink halves the page size. It reports false where that is not possible.
+func (s *State) shrink(sh shape, why string, st *step) bool {
+	if !sh.sized || s.Size <= sh.min {
+		return false
+	}
+	s.setSize(max(sh.min, s.Size/2), why, st)
+	return true
+}
+
+func (s *State) setSize(n int, why string, st *step) {
+	st.note("size", "page size from %d to %d: %s", s.Size, n, why)
+	s.Bad, s.Streak = s.Size, 0
+	s.Size = n
+	s.Least = min(s.Least, n)
+	s.Shrinks++
+}
+
+// Whole pages in a row before the size grows again, and before it may grow to
+// a size that failed lately.
+const (
+	growAfter   = 8
+	forgetAfter = 64
+)
+
+// grow raises the size again after a stretch of whole pages.
+func (s *State) grow(sh shape) {
+	s.Streak++
+	if !sh.sized || s.Size >= sh.pages.SizeStart || s.Streak < growAfter {
+		return
+	}
+	n := min(sh.pages.SizeStart, 2*s.Size)
+	if s.Bad > 0 && n >= s.Bad && s.Streak < forgetAfter {
+		return
+	}
+	s.Size, s.Streak = n, 0
+}
+
+// expired steps back to where a position is still good, else begins another
+// pass over what is there; twice in vain, it stops.
+func (s *State) expired(a *answer, st *step) {
+	st.action = judge.ActionRetry
+	s.Expired++
+	switch {
+	case s.Counts.Held == 0:
+		s.halt(reconcile.StopFirst, a.text)
+	case s.Expired == 1 && len(s.Back) > 0:
+		s.At = s.Back[len(s.Back)-1]
+		s.Back = s.Back[:len(s.Back)-1]
+		st.note("step_back", "the position is gone (%s): back to %s", a.text, describe(s.At))
+	case s.Renewals < 2:
+		s.Renewals++
+		st.note("pass", "the position is gone (%s): the walk begins anew, what is held is kept", a.text)
+		s.nextPass()
+	default:
+		s.MoreHere = true
+		s.stop(reconcile.StopExpired, fmt.Sprintf("the position is gone again and again: %s", a.text))
+	}
+}
+
+// passing lowers the size after a failure that may pass by itself. At a place
+// that fails for good while the page before it still comes, it is a reach.
+func (s *State) passing(sh shape, a *answer, st *step) {
+	st.action = judge.ActionRetry
+	if a.kind == kindPassing && s.Shrinks < 12 && s.shrink(sh, a.text, st) {
+		return
+	}
+	switch {
+	case s.Counts.Held == 0:
+		s.halt(reconcile.StopFirst, a.text)
+	case s.complete() && s.Confirming == confirmNone && !s.MoreHere:
+		s.stop(reconcile.StopEnd, "the total is reached, and the next page fails")
+	case a.kind == kindPassing && sh.rank && len(s.Back) > 0 && s.Confirming == confirmNone:
+		s.Checking, s.Failing, s.Failure = true, s.At, a.text
+		s.At = s.Back[len(s.Back)-1]
+		st.note("reach", "%s fails for good (%s): does the page before it still come?", describe(s.Failing), a.text)
+	default:
+		s.halt(reconcile.StopFault, fmt.Sprintf("%s: %s; tried %d times", describe(s.At), a.text, s.Tries))
+	}
+}
+
+// outage ends a check whose page failed too: the server is down, no reach.
+func (s *State) outage(st *step) {
+	s.Checking = false
+	s.At = s.Failing
+	s.halt(reconcile.StopFault, fmt.Sprintf("%s: %s; and the page before it fails too", describe(s.Failing), s.Failure))
+}
+
+// checked ends a check whose page came: the failing place is a reach.
+func (s *State) checked() step {
+	st := step{action: judge.ActionFindTotal, state: reconcile.Refused, cause: "the page before the failing one still comes"}
+	s.Checking = false
+	s.At = s.Failing
+	if s.short() > 0 {
+		s.MoreHere = true
+	}
+	s.reach(fmt.Sprintf("%s gives %s for good, while the page before it still comes", describe(s.Failing), s.Failure))
+	return st
+}
+
+// refused sorts a request that the server will not serve: a size above its
+// maximum, the end, a reach, or a fault of ours.
+func (s *State) refused(sh shape, a *answer, asked int, st *step) {
+	st.action = judge.ActionFixRequest
+	sizeStatus := a.status == 400 || a.status == 413 || a.status == 422
+	switch {
+	case sizeStatus && asked > s.Size && s.Ceiling == 0:
+		s.Ceiling = s.Size
+		st.note("size", "the server refuses %d items a page: at most %d from now on", asked, s.Size)
+		st.action = judge.ActionRetrySmaller
+	case sizeStatus && s.Counts.Held == 0 && sh.sized && s.Shrinks < 4 && s.Size > sh.min && !a.window:
+		s.setSize(smallerMaximum(s.Size, sh.min), a.text, st)
+		st.action = judge.ActionRetrySmaller
+	case s.Confirming == confirmEnd || s.Confirming == confirmEcho:
+		s.refusedPast(a, st)
+	case s.Counts.Held == 0:
+		s.stop(reconcile.StopFirst, a.text)
+	case s.atEnd(sh):
+		s.Ended = true
+		s.stop(reconcile.StopEnd, "the total is reached, and the server refuses the page after it: "+a.text)
+	case a.window || (sh.rank && s.short() > 0 && (sizeStatus || a.status == 416)):
+		s.MoreHere = true
+		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+	default:
+		s.halt(reconcile.StopRefused, fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+	}
+}
+
+// atEnd reports whether the walk stands after the last item by a live total.
+func (s *State) atEnd(sh shape) bool {
+	if s.PassTotals.Live == 0 || s.PassTotals.EchoOnly || s.MoreHere && s.short() > 0 {
+		return false
+	}
+	return s.short() == 0 || s.pastTotal(sh, s.At)
+}
+
+// refusedPast ends a walk whose request past the end was refused: there is no
+// such page. In the wording of a window limit it says the contrary.
+func (s *State) refusedPast(a *answer, st *step) {
+	if a.window {
+		s.Confirming, s.MoreHere = confirmNone, true
+		s.EndStrength, s.EndWord = reconcile.None, ""
+		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+		return
+	}
+	if a.status == 401 || a.status == 403 {
+		s.halt(reconcile.StopRefused, a.text)
+		return
+	}
+	st.note("end", "the page past the end is refused: %s", a.text)
+	s.settleConfirmed(&adapters.Page{}, st)
+}
+
+// smallerMaximum guesses a size below one that a server refused: the next of
+// the maxima that servers use.
+func smallerMaximum(n, least int) int {
+	for _, m := range []int{1000, 500, 250, 200, 100, 50, 25, 20, 10} {
+		if m < n {
+			return max(m, least)
+		}
+	}
+	return max(least, n/2)
+}
+
+// noPage stops at an answer that is no page at all.
+func (s *State) noPage(sh shape, a *answer, st *step) {
+	if a.trouble != nil && a.trouble.Kind == adapters.TroubleCost {
+		st.action = judge.ActionRetrySmaller
+		if s.shrink(sh, a.text, st) {
+			return
+		}
+	}
+	switch {
+	case a.window && s.Counts.Held > 0:
+		s.MoreHere = true
+		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+	case a.kind == kindTrouble && s.Counts.Held > 0 && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleError:
+		s.settleConfirmed(&adapters.Page{}, st)
+	case a.kind == kindTrouble && s.complete() && s.Counts.Held > 0:
+		s.Ended = true
+		s.stop(reconcile.StopEnd, "the total is reached, and the page after it is an error: "+a.text)
+	default:
+		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", describe(s.At), a.text))
+	}
+}

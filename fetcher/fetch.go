@@ -1,0 +1,362 @@
+package fetcher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/time/rate"
+
+	"lastdrop/adapters"
+	"lastdrop/judge"
+)
+
+// A raw is one answer as it came over the wire, or the fault instead of one.
+type raw struct {
+	started  time.Time
+	duration time.Duration
+	url      string // the address that answered, after redirects
+	status   int    // 0: no answer
+	header   http.Header
+	body     []byte // decoded
+	wire     int64  // bytes read
+	expected judge.Count
+	err      error // no answer at all
+	short    bool  // the body ended before it was whole
+	cut      bool  // by our own limits.max_body
+	reset    bool  // the connection broke after the last declared byte
+	undone   error // the body cannot be decoded: no answer
+}
+
+// A client asks for pages. Retries of the very same request run inside
+// go-retryablehttp, whose response handler reads the whole body, so that the
+// retry policy sees half a body too; whatever changes the request is the
+// loop's to decide.
+type client struct {
+	opt     Client
+	retry   *retryablehttp.Client
+	limiter *rate.Limiter
+	origin  *url.URL
+}
+
+// An exchange is one request with all its tries. The policy is asked after
+// every try whether the same request goes out again, and after which pause.
+type exchange struct {
+	policy func(raw) (again bool, pause time.Duration)
+	last   raw
+	pause  time.Duration
+	began  time.Time
+	read   bool // the response handler ran for this try
+	again  bool
+}
+
+type exchangeKey struct{}
+
+var (
+	errAgain    = errors.New("the same request again")
+	errRedirect = errors.New("a redirect was not followed")
+)
+
+func newClient(o Client, source string) (*client, error) {
+	u, err := url.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{opt: o, origin: u}
+	if o.Rate > 0 {
+		c.limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, o.Burst))
+	}
+	base := o.Transport
+	if base == nil {
+		base = defaultTransport()
+	}
+	c.retry = &retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: &guard{client: c, base: base}, Timeout: o.Timeout, CheckRedirect: c.redirect},
+		RetryMax:   1 << 30, // the policy ends the tries
+		CheckRetry: c.checkRetry,
+		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
+			return 0 // the policy's pause is waited for in checkRetry, where it is known
+		},
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	return c, nil
+}
+
+// defaultTransport speaks HTTP/1.1 with keep-alive and leaves content codings
+// alone, so that the bytes on the wire can be counted.
+func defaultTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableCompression = true
+	t.MaxIdleConnsPerHost = 16
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	t.Protocols = p
+	t.ForceAttemptHTTP2 = false
+	return t
+}
+
+func (c *client) close() { c.retry.HTTPClient.CloseIdleConnections() }
+
+// do sends a request until the policy is content with what came. The error is
+// the context's only: a fault is a raw without a status.
+func (c *client) do(ctx context.Context, r adapters.Request, policy func(raw) (bool, time.Duration)) (raw, error) {
+	x := &exchange{policy: policy}
+	req, err := c.request(context.WithValue(ctx, exchangeKey{}, x), r)
+	if err != nil {
+		return raw{url: r.URL, err: err, started: time.Now()}, nil
+	}
+	req.SetResponseHandler(x.handle(c))
+	x.began = time.Now()
+	resp, err := c.retry.Do(req)
+	if resp != nil {
+		resp.Body.Close()
+	}
+	if ctx.Err() != nil {
+		return x.last, ctx.Err()
+	}
+	if x.last.started.IsZero() {
+		x.last = raw{url: r.URL, err: err, started: x.began}
+	}
+	return x.last, nil
+}
+
+func (c *client) request(ctx context.Context, r adapters.Request) (*retryablehttp.Request, error) {
+	var body any
+	if len(r.Body) > 0 {
+		body = r.Body
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.Method, r.URL, body)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range r.Header {
+		req.Header[k] = v
+	}
+	def := func(k, v string) {
+		if req.Header.Get(k) == "" {
+			req.Header.Set(k, v)
+		}
+	}
+	def("Accept", "application/json")
+	def("User-Agent", c.opt.UserAgent)
+	def("Accept-Encoding", "gzip, zstd")
+	if c.opt.CacheBypass {
+		def("Cache-Control", "no-cache")
+	}
+	if len(r.Body) > 0 {
+		def("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// checkRetry is called before the body is read and after. Before it, an
+// answer is never retried; after it, as the policy said.
+func (c *client) checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	if x == nil || ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err == nil && !x.read {
+		return false, nil // now the response handler reads the body
+	}
+	if !x.read { // no answer at all
+		x.last = raw{started: x.began, duration: time.Since(x.began), url: faultURL(err), err: err}
+		x.again, x.pause = x.policy(x.last)
+	}
+	again, pause := x.again, x.pause
+	x.read, x.again, x.pause = false, false, 0
+	if !again {
+		return false, nil
+	}
+	if err := sleep(ctx, pause); err != nil {
+		return false, err
+	}
+	x.began = time.Now()
+	return true, nil
+}
+
+// handle reads the whole body and asks the policy.
+func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
+	return func(resp *http.Response) error {
+		x.read = true
+		x.last = readAnswer(resp, c.opt.MaxBody)
+		x.last.started, x.last.duration = x.began, time.Since(x.began)
+		x.again, x.pause = x.policy(x.last)
+		if x.again {
+			return errAgain
+		}
+		return nil
+	}
+}
+
+// readAnswer reads a response to its end and decodes it.
+func readAnswer(resp *http.Response, limit int64) raw {
+	defer resp.Body.Close()
+	a := raw{url: resp.Request.URL.String(), status: resp.StatusCode, header: resp.Header}
+	if resp.ContentLength >= 0 {
+		a.expected = judge.N(resp.ContentLength)
+	}
+	wire, err := readWire(resp.Body, resp.ContentLength, limit)
+	a.wire = int64(len(wire))
+	switch {
+	case a.wire > limit:
+		a.cut, a.short = true, true
+		return a
+	case a.expected.OK && a.wire == a.expected.N:
+		a.reset = err != nil
+	case err != nil || a.expected.OK:
+		a.short = true
+	}
+	body, err := decodeCoding(wire, resp.Header, limit)
+	switch {
+	case errors.Is(err, errTooLarge):
+		a.cut, a.short = true, true
+		return a
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		a.short, a.body = true, body
+		return a
+	case err != nil && a.short:
+		return a // what came of it cannot be read either
+	case err != nil:
+		a.undone = err
+		return a
+	}
+	if a.body, err = decodeCharset(body, resp.Header); err != nil {
+		a.undone, a.body = err, nil
+	}
+	return a
+}
+
+// readWire reads up to one byte past the limit.
+func readWire(r io.Reader, length, limit int64) ([]byte, error) {
+	var b bytes.Buffer
+	if length > 0 {
+		b.Grow(int(min(length, limit, 8<<20)) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(io.LimitReader(r, limit+1))
+	return b.Bytes(), err
+}
+
+// guard paces every request that goes out, redirects included, and adds the
+// credentials where the request goes to the source's own origin.
+type guard struct {
+	client *client
+	base   http.RoundTripper
+}
+
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	c, asked := g.client, r
+	if c.limiter != nil {
+		if err := c.limiter.Wait(r.Context()); err != nil {
+			return nil, err
+		}
+	}
+	if c.opt.Auth != nil && sameOrigin(r.URL, c.origin) {
+		r = r.Clone(r.Context())
+		c.opt.Auth(r)
+	}
+	resp, err := g.base.RoundTrip(r)
+	if resp != nil {
+		resp.Request = asked // without the credentials
+	}
+	return resp, err
+}
+
+func (g *guard) CloseIdleConnections() {
+	if t, ok := g.base.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// redirect follows a few hops, never down to http, and takes the configured
+// headers off a request that leaves the source's origin.
+func (c *client) redirect(r *http.Request, via []*http.Request) error {
+	from := via[len(via)-1]
+	switch {
+	case len(via) > 5:
+		return fmt.Errorf("%w: stopped after %d of them", errRedirect, len(via))
+	case r.URL.User != nil:
+		return fmt.Errorf("%w: to an address with a user name in it", errRedirect)
+	case from.URL.Scheme == "https" && r.URL.Scheme != "https":
+		return fmt.Errorf("%w: from https down to %s", errRedirect, r.URL.Scheme)
+	}
+	if sameOrigin(r.URL, c.origin) {
+		return nil
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		return fmt.Errorf("%w: it would send the request body to another origin, %s", errRedirect, r.URL.Host)
+	}
+	if c.opt.Hide(r.URL.String()) != r.URL.String() {
+		return fmt.Errorf("%w: it would carry a credential to another origin, %s", errRedirect, r.URL.Host)
+	}
+	for k := range r.Header {
+		switch k {
+		case "Accept", "User-Agent", "Accept-Encoding", "Cache-Control":
+		default:
+			delete(r.Header, k)
+		}
+	}
+	return nil
+}
+
+// sameOrigin compares scheme, host and port.
+func sameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	if strings.EqualFold(u.Scheme, "https") {
+		return "443"
+	}
+	return "80"
+}
+
+func faultURL(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.URL
+	}
+	return ""
+}
+
+// faultText says in one line what kept an answer from coming, without the
+// address (which stands beside it) and in the same words on every platform.
+func faultText(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "host not found: " + dns.Name
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no whole answer within limits.timeout"
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " ")
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,130 @@
+// Package fetcher walks a paginated source to its end, or to the reason why
+// it cannot. It is the one package that waits and connects.
+//
+// Drain holds the main loop; what to do after each answer is decided by pure
+// code (step.go, walk.go), and which verdict the run deserves by package
+// reconcile. Sinks and ledgers are written through the two interfaces in
+// ports.go, in one order that stands in this package and nowhere else: items
+// durable in the sink, then the rows that say so, then the next page.
+package fetcher
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"lastdrop/adapters"
+	"lastdrop/judge/reconcile"
+)
+
+// Options say what to drain and how. Reader, Sink and Ledger are required;
+// every other zero value works.
+type Options struct {
+	Spec   adapters.Spec
+	Reader *adapters.Reader
+
+	Sink   Sink
+	Ledger Ledger
+	// Resume takes an unfinished run up; nil starts anew.
+	Resume *Resume
+	// Seed keys the identity hashes; a resumed run must give the same one.
+	Seed uint64
+
+	Client Client
+	Budget Budget
+
+	// Passes is the most walks over the source; 0 means 1.
+	Passes int
+	// Tolerance saves further passes where the operator allows a difference.
+	Tolerance reconcile.Tolerance
+
+	// Progress, if set, is called after every attempt, from the loop's own
+	// goroutine; it must not block.
+	Progress func(Progress)
+	Log      *slog.Logger
+}
+
+// Client says how to ask.
+type Client struct {
+	// Transport sends the requests; nil means a plain HTTP/1.1 transport of
+	// its own with keep-alive.
+	Transport http.RoundTripper
+	// Auth adds the credentials to a request of the source's own origin.
+	Auth func(*http.Request)
+	// Hide removes secrets from texts; nil leaves them.
+	Hide func(string) string
+	// Seal and Unseal turn secrets in stored positions into placeholders and
+	// back; ok false means that the text holds something that must not be
+	// stored. nil stores positions as they are.
+	Seal   func(string) (string, bool)
+	Unseal func(string) string
+
+	UserAgent   string
+	CacheBypass bool
+
+	Rate    float64 // requests a second; 0: no limit
+	Burst   int
+	Timeout time.Duration // of one request, body included; 0: 30 s
+	Retries int           // of one page, beyond the first try; negative: none; 0: 5
+	MaxWait time.Duration // longest wait that a server may ask for; 0: 15 min
+	MaxBody int64         // bytes; 0: 64 MiB
+
+	// BackoffMin and BackoffMax bound the pauses between retries; 0: 200 ms
+	// and 20 s.
+	BackoffMin, BackoffMax time.Duration
+}
+
+// Budget bounds a run. A budget that is reached is never an end.
+type Budget struct {
+	Requests, Pages, Items int64 // 0: no bound
+	// Checkpoint is the least time between two checkpoints; 0: 200 ms.
+	Checkpoint time.Duration
+}
+
+// Progress is where a run stands.
+type Progress struct {
+	Pass, Size           int
+	Pages, Attempts      int64
+	Distinct, Total      int64
+	HasTotal             bool
+	Waiting              time.Duration // a pause that begins now
+	Outcome              reconcile.Outcome
+	Status               int
+	Requests, Half, Fail int64
+}
+
+// defaults fills what the caller left open.
+func (o *Options) defaults() {
+	c := &o.Client
+	set := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	set(&c.Timeout, 30*time.Second)
+	set(&c.MaxWait, 15*time.Minute)
+	set(&c.BackoffMin, 200*time.Millisecond)
+	set(&c.BackoffMax, 20*time.Second)
+	set(&o.Budget.Checkpoint, 200*time.Millisecond)
+	switch {
+	case c.Retries == 0:
+		c.Retries = 5
+	case c.Retries < 0:
+		c.Retries = 0
+	}
+	if c.MaxBody == 0 {
+		c.MaxBody = 64 << 20
+	}
+	if c.UserAgent == "" {
+		c.UserAgent = "lastdrop"
+	}
+	if c.Hide == nil {
+		c.Hide = func(s string) string { return s }
+	}
+	if o.Passes < 1 {
+		o.Passes = 1
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}

@@ -1,0 +1,46 @@
+package fetcher
+
+import (
+	"context"
+
+	"lastdrop/judge/reconcile"
+)
+
+// A Mark says how far a sink is durable: the file's length in bytes and the
+// items in it.
+type Mark struct {
+	Length int64 `json:"length"`
+	Items  int64 `json:"items"`
+}
+
+// A Sink takes items, a line each. After Sync returns, everything written
+// before it survives a crash; Write may be lost before that.
+type Sink interface {
+	Write(lines [][]byte) error
+	Sync() (Mark, error)
+}
+
+// A Checkpoint is what becomes durable at once: the attempts since the last
+// one, and the state to go on from. Mark is the sink's, synced before.
+type Checkpoint struct {
+	Attempts []reconcile.Attempt
+	Totals   []reconcile.TotalSeen
+	Events   []reconcile.Event
+	Mark     Mark
+	State    []byte // opaque JSON of the walk; holds no secret
+}
+
+// A Ledger keeps checkpoints. Commit is atomic and durable when it returns
+// nil: either all of a checkpoint is there after a crash, or nothing of it.
+type Ledger interface {
+	Commit(ctx context.Context, c Checkpoint) error
+}
+
+// A Resume is where an unfinished run goes on: what its last checkpoint holds.
+type Resume struct {
+	State []byte
+	Mark  Mark
+	// Keys yields the identity hashes of all new items of the run, 16 bytes
+	// each, in the order of attempts: one call a page row.
+	Keys func(yield func(keys []byte) error) error
+}

@@ -1,0 +1,183 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lastdrop/adapters"
+	"lastdrop/internal/jsonscan"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// write hands the new items among the first n of a page to the sink's
+// pending lines, and their keys to the page's row.
+func (d *drain) write(p *adapters.Page, m *match, n int) {
+	fresh, keys := d.seen.hold(p.Items, m, n, d.state.Pass)
+	d.lines = d.lines[:0]
+	for _, i := range fresh {
+		d.lines = append(d.lines, jsonscan.CompactLine(nil, p.Items[i].Raw))
+	}
+	m.held = keys
+}
+
+// keep writes a held page's items to the sink, then adds the attempt's row to
+// the pending checkpoint.
+func (d *drain) keep(row reconcile.Attempt, a *answer, st step, m *match) error {
+	if st.hold && len(d.lines) > 0 {
+		if err := d.opt.Sink.Write(d.lines); err != nil {
+			return err
+		}
+	}
+	d.lines = d.lines[:0]
+	row.Outcome, row.Action, row.More = st.state, st.action, st.more
+	row.Cause = d.hide(st.cause)
+	if m != nil {
+		row.New, row.Repeated = m.New, row.Items-m.Fresh
+		if st.hold {
+			row.Keys = m.held
+		} else {
+			row.New = 0
+		}
+	}
+	d.add(row)
+	d.addTotals(a, st)
+	for _, e := range st.events {
+		d.event(e.kind, e.text)
+	}
+	d.progress(row, 0)
+	return nil
+}
+
+// again records a try whose very request goes out once more.
+func (d *drain) again(req adapters.Request, a *answer, pause time.Duration) {
+	row := d.row(req, a)
+	row.Outcome = outcomeOf(a.kind)
+	if row.Outcome == reconcile.Held {
+		row.Outcome = reconcile.Refused
+	}
+	row.Action, row.Cause = judge.ActionRetry, d.hide(a.text)
+	if a.kind == kindLimit {
+		row.Action = judge.ActionWait
+		d.event("wait", fmt.Sprintf("%s: waiting %s", a.text, pause.Round(time.Millisecond)))
+	}
+	if a.kind == kindPage {
+		row.Cause = "an empty page before the total: the same again"
+	}
+	d.add(row)
+	d.progress(row, pause)
+}
+
+// row makes an attempt's row of what came over the wire.
+func (d *drain) row(req adapters.Request, a *answer) reconcile.Attempt {
+	s := d.state
+	s.Seq++
+	row := reconcile.Attempt{
+		Seq: s.Seq, Pass: s.Pass, Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
+		URL: d.hide(firstOf(a.url, req.URL)), Position: d.hide(describe(s.At)), Offset: s.At.Offset,
+		SizeAsked: req.Size, Status: a.status, BytesRead: a.wire, BytesExpected: a.expected,
+		Items: len(a.page.Items), Nulls: a.page.Nulls,
+	}
+	if len(a.page.Totals) > 0 {
+		row.Total, row.TotalKind = judge.N(a.page.Totals[0].Value), a.page.Totals[0].Kind
+	}
+	r := judge.Judge(d.snapshot(a))
+	row.Verdict, row.Rules = r.Verdict, r.Rules
+	for i := range row.Rules {
+		row.Rules[i].Evidence = d.hide(row.Rules[i].Evidence)
+	}
+	return row
+}
+
+// snapshot gives the judge's view of one answer.
+func (d *drain) snapshot(a *answer) judge.Snapshot {
+	if a.kind == kindPage || a.kind == kindPartial {
+		resp := adapters.Response{Status: a.status, Header: a.header, Body: a.body, URL: a.url}
+		return d.opt.Reader.Snapshot(d.state.At, a.page, resp, d.state.PassItems)
+	}
+	s := judge.Snapshot{Kind: "http"}
+	r := &s.Response
+	if a.status != 0 {
+		r.Status = judge.N(int64(a.status))
+		r.BytesRead, r.BytesExpected = judge.N(a.wire), a.expected
+	}
+	r.Error = a.text
+	if a.kind == kindHalf || a.kind == kindDeadline {
+		r.ParseOK = judge.No
+	}
+	return s
+}
+
+func (d *drain) add(row reconcile.Attempt) {
+	c := &d.state.Counts
+	c.Attempts++
+	switch row.Outcome {
+	case reconcile.Half:
+		c.Half++
+	case reconcile.Failed, reconcile.Limited:
+		c.Failed++
+	}
+	d.pending.Attempts = append(d.pending.Attempts, row)
+}
+
+func (d *drain) addTotals(a *answer, st step) {
+	for _, t := range a.page.Totals {
+		d.pending.Totals = append(d.pending.Totals, reconcile.TotalSeen{
+			Seq: d.state.Seq, At: a.started, Source: string(t.Source), Value: t.Value, Kind: t.Kind,
+			Live: t.Kind == judge.Exact && !d.state.PassTotals.Collapsed, Distinct: d.state.Counts.Distinct, Collapsed: d.state.PassTotals.Collapsed,
+		})
+	}
+}
+
+func (d *drain) event(kind, text string) {
+	text = d.hide(text)
+	d.pending.Events = append(d.pending.Events, reconcile.Event{Seq: d.state.Seq, At: time.Now(), Kind: kind, Text: text})
+	d.opt.Log.Debug(text, "event", kind, "pass", d.state.Pass, "seq", d.state.Seq)
+}
+
+func (d *drain) hide(s string) string { return d.opt.Client.Hide(s) }
+
+// due reports whether a checkpoint is.
+func (d *drain) due() bool {
+	return len(d.pending.Attempts) >= 256 || time.Since(d.last) >= d.opt.Budget.Checkpoint
+}
+
+// checkpoint makes what was kept durable: the items in the sink first, then
+// the rows that say that they are held.
+func (d *drain) checkpoint(ctx context.Context) error {
+	m, err := d.opt.Sink.Sync()
+	if err != nil {
+		return err
+	}
+	d.state.Mark = m
+	d.pending.Mark = m
+	if d.pending.State, err = d.state.encode(d.opt.Client.Seal); err != nil {
+		return err
+	}
+	if err := d.opt.Ledger.Commit(ctx, d.pending); err != nil {
+		return err
+	}
+	d.pending = Checkpoint{Attempts: d.pending.Attempts[:0], Totals: d.pending.Totals[:0], Events: d.pending.Events[:0]}
+	d.last = time.Now()
+	return nil
+}
+
+func (d *drain) progress(row reconcile.Attempt, wait time.Duration) {
+	if d.opt.Progress == nil {
+		return
+	}
+	s := d.state
+	d.opt.Progress(Progress{
+		Pass: s.Pass, Size: s.Size, Pages: s.Counts.Held, Attempts: s.Counts.Attempts, Distinct: s.Counts.Distinct,
+		Total: s.Totals.Last, HasTotal: s.Totals.Live > 0, Waiting: wait, Outcome: row.Outcome, Status: row.Status,
+		Requests: s.Counts.Requests, Half: s.Counts.Half, Fail: s.Counts.Failed,
+	})
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

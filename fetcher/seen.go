@@ -1,0 +1,163 @@
+package fetcher
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+
+	"lastdrop/adapters"
+	"lastdrop/internal/jsonscan"
+)
+
+// A key is the 128-bit hash of an item's identity. Two items of a run share
+// one by chance with a probability below 10^-24 at ten million items.
+type key [16]byte
+
+// Ids and contents are hashed under different seeds, so that an id never
+// meets a content.
+const contentSeed = 0x9e3779b97f4a7c15
+
+// identity gives the item's key: its id, or its canonical content where it
+// has none. buf is scratch space, returned for reuse.
+func identity(it adapters.Item, seed uint64, buf []byte) (key, []byte) {
+	if len(it.ID) > 0 {
+		return toKey(xxh3.Hash128Seed(it.ID, seed)), buf
+	}
+	buf = jsonscan.AppendCanonical(buf[:0], it.Raw)
+	return toKey(xxh3.Hash128Seed(buf, seed^contentSeed)), buf
+}
+
+func toKey(h xxh3.Uint128) (k key) {
+	binary.BigEndian.PutUint64(k[:8], h.Hi)
+	binary.BigEndian.PutUint64(k[8:], h.Lo)
+	return k
+}
+
+// fingerprint is the hash of an item's raw bytes, never 0.
+func fingerprint(raw []byte, seed uint64) uint64 {
+	return xxh3.HashSeed(raw, seed) | 1
+}
+
+// A mark is what is known of a held item.
+type mark struct {
+	content uint64 // fingerprint of the first reading, 0 after a resume
+	pass    int32  // the last pass in which it was seen
+}
+
+// seen is the set of items that a run holds.
+type seen struct {
+	seed  uint64
+	marks map[key]mark
+	buf   []byte
+}
+
+func newSeen(seed uint64) *seen { return &seen{seed: seed, marks: make(map[key]mark)} }
+
+// restore takes up the keys of one page row, as seen in a pass (0: in none).
+func (s *seen) restore(keys []byte, pass int) error {
+	if len(keys)%len(key{}) != 0 {
+		return fmt.Errorf("stored identity hashes are %d bytes long, no multiple of %d", len(keys), len(key{}))
+	}
+	for ; len(keys) > 0; keys = keys[len(key{}):] {
+		s.marks[key(keys[:len(key{})])] = mark{pass: int32(pass)}
+	}
+	return nil
+}
+
+// A match is how a page's items stand to what is held.
+type match struct {
+	keys []key
+	// isNew and fresh tell for each item whether it was never held in this
+	// run, and whether it was not yet seen in this pass.
+	isNew, fresh []bool
+	New, Fresh   int
+	// Prefix counts the leading items that this pass has seen; Later counts
+	// those it has seen that stand after a fresh one.
+	Prefix, Later int
+	// Conflicts counts items whose id was held with other content; SameID
+	// those of them that conflict with another item of this very page.
+	Conflicts, SameID int
+	Examples          []string
+	held              []byte // the keys of the items that became held
+	fingerprint       uint64 // of the list of keys, 0 for an empty page
+}
+
+// match looks the items up and changes nothing.
+func (s *seen) match(items []adapters.Item, pass int) match {
+	m := match{keys: make([]key, len(items)), isNew: make([]bool, len(items)), fresh: make([]bool, len(items))}
+	here := make(map[key]uint64, len(items))
+	h := xxh3.New()
+	for i, it := range items {
+		var k key
+		k, s.buf = identity(it, s.seed, s.buf)
+		m.keys[i] = k
+		h.Write(k[:])
+		fp := fingerprint(it.Raw, s.seed)
+		old, held := s.marks[k]
+		first, twice := here[k]
+		if !twice {
+			here[k] = fp
+		}
+		m.isNew[i] = !held && !twice
+		m.fresh[i] = !twice && (!held || int(old.pass) != pass)
+		m.count(i)
+		m.conflict(it, len(it.ID) > 0 && twice && first != fp, len(it.ID) > 0 && held && old.content != 0 && old.content != fp)
+	}
+	if len(items) > 0 {
+		m.fingerprint = h.Sum64() | 1
+	}
+	return m
+}
+
+func (m *match) count(i int) {
+	if m.isNew[i] {
+		m.New++
+	}
+	switch {
+	case m.fresh[i]:
+		m.Fresh++
+	case m.Fresh == 0:
+		m.Prefix++
+	default:
+		m.Later++
+	}
+}
+
+func (m *match) conflict(it adapters.Item, same, earlier bool) {
+	if !same && !earlier {
+		return
+	}
+	m.Conflicts++
+	if same {
+		m.SameID++
+	}
+	if len(m.Examples) < 3 {
+		m.Examples = append(m.Examples, clip(string(it.ID), 60))
+	}
+}
+
+// hold adds the first n items of a matched page. It returns the indexes of
+// the new ones and their keys.
+func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, keys []byte) {
+	for i := range n {
+		k := m.keys[i]
+		old, held := s.marks[k]
+		if !held {
+			s.marks[k] = mark{content: fingerprint(items[i].Raw, s.seed), pass: int32(pass)}
+			fresh = append(fresh, i)
+			keys = append(keys, k[:]...)
+			continue
+		}
+		old.pass = int32(pass)
+		s.marks[k] = old
+	}
+	return fresh, keys
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "…"
+}

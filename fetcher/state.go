@@ -1,0 +1,212 @@
+package fetcher
+
+import (
+	"encoding/json"
+
+	"lastdrop/adapters"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// A confirmation is a request past a place where the walk may have ended.
+type confirmation string
+
+// What a request past the end is to settle.
+const (
+	confirmNone  confirmation = ""
+	confirmEnd   confirmation = "end"   // an end word on a full page without a total
+	confirmEcho  confirmation = "echo"  // a total that may only echo its own page
+	confirmZero  confirmation = "zero"  // no items at all: the same page once more
+	confirmSize  confirmation = "size"  // a total that may only echo: the first page in another size
+	confirmEmpty confirmation = "empty" // an end that rests on one empty page: the same page once more
+)
+
+// A State is where a walk stands. It is plain data: step.go and walk.go
+// change it without any I/O, and a checkpoint stores it.
+type State struct {
+	Seq  int64 `json:"seq"`  // attempts so far
+	Pass int   `json:"pass"` // from 1
+	Page int   `json:"page"` // pages held in this pass
+
+	At   adapters.Position   `json:"at"`             // the page to ask for
+	Back []adapters.Position `json:"back,omitempty"` // where the last pages of this pass were, oldest first
+
+	// The page size: asked now, the least and the greatest to ask for, the
+	// size that failed lately, and the whole pages since.
+	Size    int `json:"size"`
+	Least   int `json:"least"`
+	Ceiling int `json:"ceiling"` // learned maximum, 0: none
+	Bad     int `json:"bad"`
+	Streak  int `json:"streak"`
+
+	Overlap  int               `json:"overlap"`  // items to overlap with the page before
+	Borders  int               `json:"borders"`  // steps back at this border
+	Forced   bool              `json:"forced"`   // a border was given up as unverified: hold the page as it comes
+	Probing  bool              `json:"probing"`  // one page on past an early empty one
+	Empties  int               `json:"empties"`  // empty pages in a row before the total
+	Reasked  int               `json:"reasked"`  // early empty pages asked again here
+	Expired  int               `json:"expired"`  // dead positions in a row
+	Shrinks  int               `json:"shrinks"`  // sizes tried for this page
+	Tries    int               `json:"tries"`    // tries at this page, over all sizes
+	Checking bool              `json:"checking"` // the page before a failing one is read again, to tell a reach from an outage
+	Reread   bool              `json:"reread"`   // the page at At was held in part: what comes again there is no sign
+	Renewals int               `json:"renewals"` // passes begun anew because a position was dead
+	Failing  adapters.Position `json:"failing"`  // where the failing page is, while Checking
+	Failure  string            `json:"failure"`  // and how it failed
+
+	Confirming confirmation `json:"confirming"`
+	ZeroAsked  bool         `json:"zero_asked"`
+
+	Counts     reconcile.Counts   `json:"counts"`
+	PassItems  int64              `json:"pass_items"`
+	PassRows   int64              `json:"pass_rows"` // with nulls and rejected ones
+	Totals     reconcile.Totals   `json:"totals"`
+	PassTotals reconcile.Totals   `json:"pass_totals"`
+	Move       reconcile.Movement `json:"move"`
+	Everything reconcile.Movement `json:"everything"`
+
+	EndStrength reconcile.Strength `json:"end_strength"`
+	EndWord     string             `json:"end_word"`
+	Ended       bool               `json:"ended"`
+	Lied        string             `json:"lied"`
+	Unconfirmed string             `json:"unconfirmed"`
+
+	Done     bool           `json:"done"`
+	Stop     reconcile.Stop `json:"stop"`
+	StopText string         `json:"stop_text"`
+	MoreHere bool           `json:"more_here"` // something says that more is there from At on
+
+	Reach     judge.Count `json:"reach"`
+	ReachText string      `json:"reach_text"`
+	LastPages int64       `json:"last_pages"` // the server's page count, 0: none
+
+	HalfLeft    []string `json:"half_left,omitempty"`
+	PartialLeft []string `json:"partial_left,omitempty"`
+	Wording     []string `json:"wording,omitempty"`
+	Notices     []string `json:"notices,omitempty"`
+	Examples    []string `json:"examples,omitempty"`
+	Conflicts   int64    `json:"conflicts"`
+	SameID      int64    `json:"same_id"`
+	Ties        string   `json:"ties"`
+	Skips       int      `json:"skips"`
+	Clamped     int      `json:"clamped"`
+	TotalWalks  bool     `json:"total_walks"`
+	Disagree    []string `json:"disagree,omitempty"`
+	Counted     bool     `json:"counted"` // the count request before the run was made
+
+	Mark Mark `json:"mark"` // of the sink, at the checkpoint
+	// Restarted says that the stored pass begins anew: what it had seen does
+	// not count for it.
+	Restarted bool `json:"restarted"`
+
+	// Loop detection: not stored. After a resume a loop is found one turn
+	// later.
+	visited map[string]bool
+	prints  map[uint64]bool
+}
+
+// newState is a walk that has not begun.
+func newState(p adapters.Pages) *State {
+	s := &State{Pass: 1, Size: p.SizeStart, Least: p.SizeStart}
+	s.forget()
+	return s
+}
+
+// forget clears the memory of the pass for loops.
+func (s *State) forget() {
+	s.visited, s.prints = map[string]bool{}, map[uint64]bool{}
+}
+
+// encode gives the state as JSON with secrets sealed. A position that must
+// not be stored is left out, and the pass then begins anew on a resume.
+func (s *State) encode(seal func(string) (string, bool)) ([]byte, error) {
+	c := *s
+	if seal != nil {
+		ok := true
+		c.At, ok = sealed(s.At, seal)
+		c.Back = nil
+		for _, b := range s.Back {
+			b, fine := sealed(b, seal)
+			ok = ok && fine
+			c.Back = append(c.Back, b)
+		}
+		if !ok {
+			c.restart()
+			c.Restarted = true
+		}
+	}
+	return json.Marshal(&c)
+}
+
+func sealed(p adapters.Position, seal func(string) (string, bool)) (adapters.Position, bool) {
+	u, ok := seal(p.URL)
+	c, fine := seal(string(p.Cursor))
+	p.URL, p.Cursor = u, json.RawMessage(c)
+	if c == "" {
+		p.Cursor = nil
+	}
+	if !json.Valid(p.Cursor) && p.Cursor != nil {
+		return adapters.Position{}, false
+	}
+	return p, ok && fine
+}
+
+// decodeState reads a stored state. A walk that stood in its second pass or
+// later begins that pass anew: which items it had seen is not stored.
+func decodeState(b []byte, unseal func(string) string) (*State, error) {
+	s := &State{}
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, err
+	}
+	if unseal != nil {
+		s.At = unsealed(s.At, unseal)
+		for i := range s.Back {
+			s.Back[i] = unsealed(s.Back[i], unseal)
+		}
+	}
+	if s.Pass > 1 && !s.Done {
+		s.restart()
+		s.Restarted = true
+	}
+	s.forget()
+	return s, nil
+}
+
+func unsealed(p adapters.Position, unseal func(string) string) adapters.Position {
+	p.URL = unseal(p.URL)
+	if len(p.Cursor) > 0 {
+		p.Cursor = json.RawMessage(unseal(string(p.Cursor)))
+	}
+	return p
+}
+
+// restart takes the walk back to the start of its pass.
+func (s *State) restart() {
+	s.Page, s.At, s.Back = 0, adapters.Position{}, nil
+	s.PassItems, s.PassRows, s.PassTotals = 0, 0, reconcile.Totals{}
+	s.Move = reconcile.Movement{}
+	s.Failing, s.Failure = adapters.Position{}, ""
+	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
+	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
+	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed = reconcile.None, "", false, ""
+	s.TotalWalks = false
+	s.forget()
+}
+
+// nextPass begins another walk from the start.
+func (s *State) nextPass() {
+	s.Everything = addMovement(s.Everything, s.Move)
+	s.Pass++
+	s.restart()
+	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
+}
+
+func addMovement(a, b reconcile.Movement) reconcile.Movement {
+	return reconcile.Movement{Shifts: a.Shifts + b.Shifts, Unverified: a.Unverified + b.Unverified,
+		Unstable: a.Unstable + b.Unstable, Moved: a.Moved + b.Moved}
+}
+
+// stop ends the walk.
+func (s *State) stop(why reconcile.Stop, text string) {
+	s.Done, s.Stop, s.StopText = true, why, text
+}

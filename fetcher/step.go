@@ -1,0 +1,390 @@
+package fetcher
+
+import (
+	"fmt"
+
+	"lastdrop/adapters"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// goOn decides, after a held page, where the walk goes: on, past the end to
+// confirm it, or to a stop. The most explicit word wins: the has-more flag,
+// then the style's own continuation, then what can be computed.
+func (s *State) goOn(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
+	if s.Page == 1 && s.Pass == 1 && len(p.Items)+p.Nulls+p.Rejected == 0 && s.zeroAgain(p, st) {
+		return
+	}
+	if s.Confirming == confirmZero {
+		s.Confirming = confirmNone
+	}
+	if s.Confirming != confirmNone {
+		s.confirmed(sh, p, m, st)
+		return
+	}
+	switch {
+	case p.More == judge.No:
+		s.saidEnd(sh, p, m, "the server says that there is no more (has-more flag)", st)
+	case p.Next.State == adapters.Broken:
+		s.MoreHere = true
+		s.stop(reconcile.StopBroken, "a continuation is there and cannot be followed: "+p.Next.Reason)
+	case p.Next.State == adapters.Follow:
+		s.follow(sh, p, st)
+	case p.Next.State == adapters.Ended && p.More != judge.Yes:
+		s.saidEnd(sh, p, m, "the server says that there is no more ("+p.Next.Word+")", st)
+	case p.Next.HasAt:
+		s.computed(sh, p, m, lapped, st)
+	case sh.keyset && len(p.Items) == 0 && p.More != judge.Yes:
+		s.MoreHere = false
+		s.empty(sh, p, st)
+	case p.More == judge.Yes && len(p.Items) > 0:
+		s.MoreHere = true
+		s.stop(reconcile.StopBroken, "the has-more flag says that there is more, and there is nothing to follow")
+	case p.More == judge.Yes:
+		s.MoreHere = true
+		s.stop(reconcile.StopBroken, "the has-more flag says that there is more, and the page is empty with nothing to follow")
+	case sh.pages.EndAbsentContinuation:
+		s.endAt(reconcile.Assumed, "the last answer carries no continuation, which this API documents as its end")
+	case s.PassTotals.Doubtful() && s.short() == 0 && s.otherSize(sh, p) > 0:
+		s.Confirming = confirmSize
+		s.move(adapters.Position{})
+		st.cause = "the total may only echo its page: the first page once more, in another size"
+	default:
+		s.stop(reconcile.StopNotSaid, "the last answer does not say whether there is more")
+	}
+}
+
+// otherSize gives a page size that would show whether a total only echoes its
+// page, 0 where there is none.
+func (s *State) otherSize(sh shape, p *adapters.Page) int {
+	n := (len(p.Items) + p.Nulls + p.Rejected) / 2
+	if !sh.sized || n < sh.min || s.Page != 1 {
+		return 0
+	}
+	return n
+}
+
+// zeroAgain asks an empty first page once more before nothing is believed.
+func (s *State) zeroAgain(p *adapters.Page, st *step) bool {
+	if s.ZeroAsked || p.Next.State == adapters.Follow || p.More == judge.Yes || s.short() > 0 {
+		return false
+	}
+	s.ZeroAsked, s.Confirming = true, confirmZero
+	s.Page = 0
+	st.action, st.cause = judge.ActionRetry, "no items at all: the same page once more"
+	return true
+}
+
+// saidEnd takes an explicit end. A count that says otherwise outweighs it; a
+// full page without a total is confirmed by one request past it.
+func (s *State) saidEnd(sh shape, p *adapters.Page, m *match, word string, st *step) {
+	s.walksTotal(p)
+	s.EndStrength, s.EndWord = reconcile.Declared, word
+	past, can := s.past(sh, p)
+	full := s.fullPage(p)
+	switch {
+	case can && s.short() > 0 && !s.TotalWalks && !s.pastDeclared(sh, p):
+		s.askPast(past, confirmEnd, fmt.Sprintf("%s, but the total says that %d are missing: asking past it", word, s.short()), st)
+	case can && full && !s.PassTotals.Believed():
+		s.askPast(past, confirmEnd, word+", on a full page without a total: asking past it", st)
+	default:
+		s.endAt(reconcile.Declared, word)
+	}
+}
+
+// fullPage reports whether a page holds all that was asked for, or all that
+// this server ever gives.
+func (s *State) fullPage(p *adapters.Page) bool {
+	rows := len(p.Items) + p.Nulls + p.Rejected
+	return p.Size > 0 && rows > 0 && (rows >= min(p.Size, s.Size) || (s.Clamped > 0 && rows >= s.Clamped))
+}
+
+// past gives the position after this page, where the style can compute one.
+func (s *State) past(sh shape, p *adapters.Page) (adapters.Position, bool) {
+	if !p.Next.HasAt || p.Next.State == adapters.Follow {
+		return adapters.Position{}, false
+	}
+	return p.Next.At, sh.rank || sh.keyset
+}
+
+func (s *State) askPast(at adapters.Position, why confirmation, text string, st *step) {
+	s.Confirming = why
+	s.move(at)
+	st.cause = text
+	st.note("end", "%s", text)
+}
+
+// confirmed reads the answer to a request past the end.
+func (s *State) confirmed(sh shape, p *adapters.Page, m *match, st *step) {
+	if s.Confirming == confirmSize {
+		s.Confirming = confirmNone
+		s.stop(reconcile.StopNotSaid, "the last answer does not say whether there is more")
+		return
+	}
+	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 {
+		s.settleConfirmed(p, st)
+		return
+	}
+	why := s.Confirming
+	s.Confirming = confirmNone
+	if why == confirmEnd || why == confirmEmpty {
+		if s.Lied == "" && s.EndStrength != reconcile.None {
+			s.Lied = fmt.Sprintf("an end was said (%s), and %d more items came after it: the end word cannot be trusted", s.EndWord, m.Fresh)
+		}
+		st.note("end", "%d more items came after an end", m.Fresh)
+	}
+	s.EndStrength, s.EndWord = reconcile.None, ""
+	s.goOn(sh, p, m, 0, st)
+}
+
+// settleConfirmed ends a walk whose request past the end brought nothing new.
+func (s *State) settleConfirmed(p *adapters.Page, st *step) {
+	why := s.Confirming
+	s.Confirming = confirmNone
+	total := judge.Count{}
+	if p != nil && len(p.Totals) > 0 {
+		total = judge.N(p.Totals[0].Value)
+	}
+	if p != nil && len(p.Items)+p.Nulls+p.Rejected == 0 {
+		s.Totals.Confirm(total)
+		s.PassTotals.Confirm(total)
+	}
+	switch {
+	case why == confirmEnd && s.EndStrength != reconcile.None:
+		s.endAt(s.EndStrength, s.EndWord+"; a request past it brought nothing")
+	case why == confirmEmpty:
+		s.endAt(reconcile.Assumed, "an empty page, twice, which this API documents as its end")
+	case why == confirmEcho && p != nil && p.More == judge.Yes:
+		s.MoreHere = true
+		s.stop(reconcile.StopNotSaid, "a page past the total is empty, and the server still says that there is more")
+	default:
+		s.stop(reconcile.StopEnd, "a page past the last one is empty")
+	}
+}
+
+// follow goes to the server's own next position.
+func (s *State) follow(sh shape, p *adapters.Page, st *step) {
+	key := visitKey(p.Next.At)
+	if s.visited[key] && s.Expired == 0 {
+		if sh.pages.SameIsEnd && len(p.Items) == 0 && visitKey(s.At) == key {
+			s.endAt(reconcile.Declared, "the server gave back the token that was sent, with no items, which is this API's end")
+			return
+		}
+		st.note("loop", "the server points to %s again", describe(p.Next.At))
+		s.stop(reconcile.StopLoop, fmt.Sprintf("the server points back to %s, where this pass has been", describe(p.Next.At)))
+		s.MoreHere = false
+		return
+	}
+	if sh.pages.SameIsEnd && len(p.Items) == 0 && visitKey(s.At) == key {
+		s.endAt(reconcile.Declared, "the server gave back the token that was sent, with no items, which is this API's end")
+		return
+	}
+	if p.Next.Note != "" {
+		st.note("note", "%s", p.Next.Reason)
+	}
+	s.visited[key] = true
+	s.MoreHere = true
+	s.move(p.Next.At)
+}
+
+// visitKey names a position for the memory of where the pass has been: by the
+// server's own token or link, where there is one.
+func visitKey(p adapters.Position) string {
+	if p.URL != "" || len(p.Cursor) > 0 {
+		return string(p.Cursor) + "|" + p.URL
+	}
+	return fmt.Sprintf("%d|%d|%d", p.Offset, p.Number, p.Size)
+}
+
+// move goes to a position, remembering where this page was.
+func (s *State) move(to adapters.Position) {
+	if len(s.Back) == 4 {
+		s.Back = append(s.Back[:0], s.Back[1:]...)
+	}
+	s.Back = append(s.Back, s.At)
+	s.At = to
+}
+
+// computed goes on to a position that the style computes for itself, where
+// the server names none: until the total, the server's page count, or an
+// empty page.
+func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
+	s.MoreHere = p.More == judge.Yes || p.Offered
+	rows := len(p.Items) + p.Nulls + p.Rejected
+	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= max(lapped, int64(s.keyLap(sh))) {
+		s.empty(sh, p, st)
+		return
+	}
+	s.noteClamp(p, rows, st)
+	switch {
+	case s.MoreHere:
+		s.move(p.Next.At)
+	case s.reached(sh, p):
+		s.atTotal(sh, p, st)
+	case s.lastPage(sh, p) && s.short() == 0:
+		s.saidEnd(sh, p, m, fmt.Sprintf("this is the last of %d pages, by the server's own count", s.LastPages), st)
+	case sh.pages.EndShortPage && p.Size > 0 && rows < s.Size && rows < p.Size:
+		s.EndStrength, s.EndWord = reconcile.Assumed, "a short page, which this API documents as its end"
+		s.askPast(p.Next.At, confirmEnd, "a short page: asking past it", st)
+	default:
+		s.move(p.Next.At)
+	}
+}
+
+// keyLap is how many items an inclusive keyset page repeats at the least.
+func (s *State) keyLap(sh shape) int {
+	if sh.keyset && sh.pages.KeysetInclusive {
+		return max(1, s.Size)
+	}
+	return 0
+}
+
+// reached reports whether the walk has come to the last live total, by the
+// items seen or by position.
+func (s *State) reached(sh shape, p *adapters.Page) bool {
+	if s.PassTotals.Live == 0 || s.PassTotals.EchoOnly {
+		return false
+	}
+	return s.short() == 0 || s.pastTotal(sh, p.Next.At)
+}
+
+// pastTotal reports whether a position stands at or past the last live total.
+// A page number tells that only where the server gives as many as asked.
+func (s *State) pastTotal(sh shape, at adapters.Position) bool {
+	if !sh.rank || s.PassTotals.Live == 0 {
+		return false
+	}
+	byNumber := s.Clamped == 0 && at.Number*int64(at.Size) >= s.PassTotals.Last && at.Size > 0
+	return at.Offset >= s.PassTotals.Last || byNumber
+}
+
+// atTotal ends a walk at its total. A total that may only echo its page is
+// settled by one request past it.
+func (s *State) atTotal(sh shape, p *adapters.Page, st *step) {
+	if s.PassTotals.Doubtful() {
+		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the total %d may only echo its own page: asking past it", s.PassTotals.Last), st)
+		return
+	}
+	if s.lastPage(sh, p) {
+		s.EndStrength, s.EndWord = reconcile.Declared, fmt.Sprintf("this is the last of %d pages, by the server's own count", s.LastPages)
+	}
+	s.Ended = true
+	s.stop(reconcile.StopEnd, "the total is reached")
+}
+
+// lastPage reports whether this page is the last by the server's page count.
+func (s *State) lastPage(sh shape, p *adapters.Page) bool {
+	return sh.rank && p.LastPages.OK && p.Next.At.Number >= p.LastPages.N && p.Next.At.Size > 0
+}
+
+// pastDeclared reports whether the page stands past the last one that the
+// server's page count declares.
+func (s *State) pastDeclared(sh shape, p *adapters.Page) bool {
+	return sh.rank && s.LastPages > 0 && s.At.Size > 0 && s.At.Number >= s.LastPages
+}
+
+// noteClamp notices that the server gives fewer than asked while more follow.
+func (s *State) noteClamp(p *adapters.Page, rows int, st *step) {
+	if s.Page != 1 || p.Size == 0 || rows == 0 || rows >= p.Size {
+		return
+	}
+	if s.short() > 0 || p.More == judge.Yes || p.Next.State == adapters.Follow {
+		s.Clamped = rows
+		st.note("size", "asked for %d items, the server gave %d", p.Size, rows)
+	}
+}
+
+// emptyIsEarly reports whether an empty page stands before what the total
+// declares, so that it is no end.
+func (s *State) emptyIsEarly(sh shape, p *adapters.Page) bool { return s.short() > 0 }
+
+// empty decides on a page that brings nothing, in a style that computes its
+// positions. It is no end by itself.
+func (s *State) empty(sh shape, p *adapters.Page, st *step) {
+	early := s.short() > 0
+	switch {
+	case !early && s.PassTotals.Believed():
+		s.atTotal(sh, p, st)
+	case !early && s.PassTotals.Doubtful():
+		s.Confirming = confirmEcho
+		s.settleConfirmed(p, st)
+	case early && !p.Offered && s.pastTotal(sh, s.At):
+		s.walksTotal(p)
+		s.stop(reconcile.StopEnd, "the walk came to the total by position")
+	case early && p.Offered && s.Empties < 1000:
+		s.walksTotal(p)
+		if s.TotalWalks {
+			s.stop(reconcile.StopEnd, "every page that the total claims came back empty")
+			return
+		}
+		s.move(p.Next.At)
+	case early && !sh.rank:
+		s.stop(reconcile.StopEnd, "an empty page, before what the total declares")
+	case early && s.pastDeclared(sh, p):
+		s.reach(fmt.Sprintf("the server counts %d pages, fewer than its total needs, and the next one is empty", s.LastPages))
+	case early && !s.Probing && sh.rank && !s.PassTotals.Collapsed:
+		s.Probing = true
+		st.note("reach", "an empty page before the total: trying one page on")
+		s.move(p.Next.At)
+	case early:
+		s.reach("from there on the server gives empty pages")
+	case s.MoreHere:
+		s.move(p.Next.At)
+	case sh.pages.EndEmptyPage:
+		s.Confirming = confirmEmpty
+		st.action, st.cause = judge.ActionRetry, "an empty page: once more before it is believed"
+	default:
+		s.stop(reconcile.StopNotSaid, "the last page is empty, which ends nothing by itself")
+	}
+}
+
+// walksTotal notices that all pages which the total claims were asked for,
+// and that the later ones were all empty.
+func (s *State) walksTotal(p *adapters.Page) {
+	if s.Empties > 0 && s.short() > 0 && s.Size > 0 && int64(s.Page)*int64(s.Size) >= s.PassTotals.Last {
+		s.TotalWalks = true
+		s.MoreHere = false
+	}
+}
+
+// reach stops at a cap of the server's.
+func (s *State) reach(text string) {
+	n := s.PassItems
+	s.Reach = judge.N(n)
+	s.ReachText = fmt.Sprintf("the server declares %d and hands out %d: a reach; %s", s.PassTotals.Last, n, text)
+	if s.PassTotals.Live == 0 {
+		s.ReachText = fmt.Sprintf("the server hands out %d items and no more: a reach; %s", n, text)
+	}
+	s.stop(reconcile.StopReach, s.ReachText)
+}
+
+// endAt ends the walk at an end of a given strength.
+func (s *State) endAt(strength reconcile.Strength, word string) {
+	s.EndStrength, s.EndWord, s.Ended, s.MoreHere = strength, word, true, false
+	s.stop(reconcile.StopEnd, word)
+}
+
+// wantsPass reports whether another walk could settle what this one could
+// not.
+func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
+	if s.Pass >= passes {
+		return false
+	}
+	switch s.Stop {
+	case reconcile.StopEnd, reconcile.StopNotSaid:
+	default:
+		return false
+	}
+	if s.Stop == reconcile.StopNotSaid && s.PassTotals.Live == 0 {
+		return false // without a total and an end word no pass can help
+	}
+	lo, _, ok := s.Totals.Band(tol)
+	inside := ok && s.Counts.Distinct >= lo
+	if inside && tol.Of(s.Totals.Max) > 0 {
+		return false
+	}
+	if !s.Move.Verified() {
+		return true
+	}
+	return ok && !inside && !s.Move.Clean()
+}

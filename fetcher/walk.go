@@ -1,0 +1,373 @@
+package fetcher
+
+import (
+	"fmt"
+
+	"lastdrop/adapters"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// A shape is what the walk must know of a style.
+type shape struct {
+	rank   bool // positions are ranks: offset and page numbers
+	always bool // every page overlaps its neighbour (offset)
+	lap    bool // pages can be made to overlap
+	keyset bool
+	sized  bool // the page size can be changed
+	min    int
+	pages  adapters.Pages
+	hasIDs bool
+	keyIsID
+}
+
+// keyIsID says whether a keyset's key is an identity.
+type keyIsID bool
+
+func newShape(spec adapters.Spec) shape {
+	p := spec.Pages
+	sh := shape{pages: p, hasIDs: len(spec.Items.IDs) > 0, sized: p.SizeParam != "" && p.SizeStart > 0, min: max(1, p.SizeMin)}
+	switch p.Style {
+	case "offset":
+		sh.rank, sh.always, sh.lap = true, true, true
+	case "page", "algolia":
+		sh.rank, sh.lap = true, sh.sized
+	case "keyset":
+		sh.keyset = true
+		for _, id := range spec.Items.IDs {
+			sh.keyIsID = sh.keyIsID || keyIsID(id == p.KeysetPath && len(spec.Items.IDs) == 1)
+		}
+	}
+	return sh
+}
+
+// A step is what the loop does with an answer.
+type step struct {
+	hold   bool              // the page's items are held
+	action judge.Action      // in the judge's words
+	cause  string            // one line, for the attempt's row
+	events []event           // what happened beside it
+	more   string            // what the answer says about going on
+	state  reconcile.Outcome // held, refused…
+}
+
+type event struct{ kind, text string }
+
+func (s *step) note(kind, format string, args ...any) {
+	s.events = append(s.events, event{kind, fmt.Sprintf(format, args...)})
+}
+
+// onPage moves the state by one whole page. total is the page's main total
+// with its judgement, nil where it has none.
+func (s *State) onPage(sh shape, p *adapters.Page, m *match) step {
+	st := step{action: judge.ActionContinue, state: reconcile.Refused, more: continuationWord(p)}
+	lapped := s.lapped(p)
+	moved := s.observe(sh, p, m, &st)
+	if s.repeatedPage(sh, p, m, lapped, &st) {
+		return st
+	}
+	if s.borderBroken(sh, p, m, lapped, moved, &st) {
+		return st
+	}
+	st.hold, st.state = true, reconcile.Held
+	s.judgeRepeats(sh, p, m, lapped, moved, &st)
+	s.holdPage(sh, p, m)
+	s.goOn(sh, p, m, lapped, &st)
+	return st
+}
+
+func continuationWord(p *adapters.Page) string {
+	switch {
+	case p.More == judge.No:
+		return "ended"
+	case p.Next.State == adapters.Follow:
+		return "follow"
+	case p.Next.State == adapters.Ended:
+		return "ended"
+	case p.Next.State == adapters.Broken:
+		return "broken"
+	}
+	return ""
+}
+
+// lapped gives how many rows of the page stand before the position: those
+// were read before and are asked for again.
+func (s *State) lapped(p *adapters.Page) int64 {
+	if !p.Start.OK || p.Start.N >= s.At.Offset {
+		return 0
+	}
+	return s.At.Offset - p.Start.N
+}
+
+// observe takes up the page's totals. It reports whether the main one moved
+// within this pass.
+func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved bool) {
+	for i, t := range p.Totals {
+		if i > 0 {
+			s.disagree(p.Totals[0], t)
+			continue
+		}
+		o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: len(p.Items) + p.Nulls + p.Rejected, Asked: p.Size, Distinct: s.PassItems}
+		before := s.PassTotals
+		live, remark := s.PassTotals.Observe(o)
+		moved = s.PassTotals.Moved > before.Moved
+		o.Distinct = s.Counts.Distinct
+		s.Totals.Observe(o)
+		if !live && remark != "" && s.PassTotals.Collapsed && !before.Collapsed {
+			st.note("reach", "the total %s", remark)
+		}
+		if moved {
+			s.Move.Moved++
+			st.note("total", "total moved from %d to %d", before.Last, s.PassTotals.Last)
+		}
+	}
+	return moved
+}
+
+func (s *State) disagree(a, b adapters.Total) {
+	if a.Value == b.Value || len(s.Disagree) >= 5 {
+		return
+	}
+	s.Disagree = append(s.Disagree, fmt.Sprintf("totals disagree: %d by %s, %d by %s", a.Value, a.Source, b.Value, b.Source))
+}
+
+// repeatedPage notices a page that came before in this pass. It is no end;
+// what it means depends on where the walk stands.
+func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64, st *step) bool {
+	again := m.fingerprint != 0 && m.Fresh == 0 && s.prints[m.fingerprint] && s.Borders == 0
+	if m.fingerprint != 0 {
+		s.prints[m.fingerprint] = true
+	}
+	if s.rereading() || int64(len(p.Items)) <= lapped {
+		return false
+	}
+	if p.EchoPage.OK && sh.rank && s.Page > 0 && s.clampedEcho(sh, p) {
+		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", s.pageNumber(sh), p.EchoPage.N)
+		st.cause = "the server answers with its last page"
+		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", s.pageNumber(sh), p.EchoPage.N))
+		return true
+	}
+	if !again || s.At.IsStart() {
+		return false
+	}
+	st.note("loop", "the page at %s came before in this pass", describe(s.At))
+	st.cause = "a page that came before"
+	switch {
+	case s.Confirming == confirmEnd || s.Confirming == confirmEcho:
+		s.settleConfirmed(p, st)
+	case s.complete():
+		s.stop(reconcile.StopEnd, "")
+	case s.Page == 1 && sh.rank:
+		s.stop(reconcile.StopLoop, fmt.Sprintf("the second page is the first one again: the server ignores %s", s.positionParam(sh)))
+	default:
+		s.stop(reconcile.StopLoop, fmt.Sprintf("the page at %s had come before in this pass", describe(s.At)))
+		if sh.rank && s.short() > 0 {
+			s.reach("the server repeats a page from there on")
+		}
+	}
+	return true
+}
+
+func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
+	return p.EchoPage.N < s.pageNumber(sh)
+}
+
+func (s *State) pageNumber(sh shape) int64 { return s.At.Number + sh.pages.NumberFirst }
+
+func (s *State) positionParam(sh shape) string {
+	if sh.pages.Style == "offset" {
+		return sh.pages.OffsetParam
+	}
+	return sh.pages.NumberParam
+}
+
+// short gives how many items the last live total of the pass says are still
+// missing, 0 where it does not say.
+func (s *State) short() int64 {
+	if s.PassTotals.Live == 0 || s.PassTotals.EchoOnly {
+		return 0
+	}
+	return max(0, s.PassTotals.Last-s.PassRows)
+}
+
+// complete reports whether a believed total of the pass is reached.
+func (s *State) complete() bool { return s.PassTotals.Believed() && s.short() == 0 }
+
+// borderBroken checks that a page joins what this pass has read: where pages
+// overlap, it must begin with an item that is held. If it does not, items
+// have gone before it, and unread ones may have slipped past: the page is not
+// held, and the walk steps back.
+func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) bool {
+	if !sh.rank || s.Page == 0 || s.Forced {
+		s.Forced = false
+		return false
+	}
+	if lapped == 0 {
+		return s.wantLap(sh, p, m, moved, st)
+	}
+	if m.Prefix > 0 {
+		s.Borders = 0
+		return false
+	}
+	if len(p.Items) == 0 && s.emptyIsEarly(sh, p) {
+		return false // an early empty page is asked again first
+	}
+	s.Move.Shifts++
+	s.Borders++
+	if s.Borders > 12 {
+		s.Borders, s.Forced = 0, true
+		s.Move.Unverified++
+		st.note("shift", "the border at item %d cannot be verified: the source moves too fast", s.At.Offset)
+		st.cause = "border given up as unverified"
+		return true
+	}
+	s.stepBack(sh, st)
+	return true
+}
+
+// wantLap asks for the same page again with an overlap, where something moved
+// and the style can.
+func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *step) bool {
+	if !moved || m.Prefix > 0 {
+		return false
+	}
+	if !sh.lap || s.Overlap > 0 {
+		s.Move.Unverified++
+		return false
+	}
+	s.Overlap = 1
+	st.note("shift", "the total moved between two pages: the border at item %d is read again with an overlap", s.At.Offset)
+	st.cause = "the total moved: again, with an overlap"
+	return true
+}
+
+// stepBack goes back by about a page, and widens the overlap.
+func (s *State) stepBack(sh shape, st *step) {
+	back := int64(max(1, s.Size-1)) * int64(s.Borders)
+	at := max(0, s.At.Offset-back)
+	s.Overlap = min(max(1, s.Size/2), 2*s.Overlap+1)
+	st.note("step_back", "the page at item %d does not begin with a held item: items were deleted before it; back to item %d", s.At.Offset, at)
+	st.cause = "the border does not fit: stepping back"
+	s.At = adapters.Position{Offset: at}
+	if at == 0 {
+		s.Page = 0 // the start needs no border
+	}
+}
+
+// judgeRepeats sorts the items that this pass had seen before.
+func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) {
+	if s.Borders > 0 && m.Prefix > 0 {
+		s.Borders = 0
+	}
+	again := len(p.Items) - m.Fresh
+	if again == 0 || s.rereading() {
+		if moved && !sh.rank && !sh.keyset && s.Page > 0 {
+			s.Move.Unverified++
+		}
+		return
+	}
+	switch {
+	case sh.rank:
+		if extra := int64(m.Prefix) - lapped; extra > 0 {
+			s.Move.Shifts++
+			if !moved {
+				s.Move.Unstable += extra // an insert would have moved the total
+			}
+			st.note("shift", "%d items came again at item %d", extra, s.At.Offset)
+			if sh.lap && s.Overlap == 0 {
+				s.Overlap = 1
+			}
+		}
+		s.Move.Unstable += int64(m.Later)
+	case sh.keyset && sh.pages.KeysetInclusive:
+		s.Move.Unstable += int64(m.Later)
+	default:
+		s.Move.Unstable += int64(again)
+		if moved {
+			s.Move.Unverified++
+		}
+	}
+}
+
+// holdPage counts a held page.
+func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
+	c := &s.Counts
+	c.Held++
+	c.Received += int64(len(p.Items))
+	c.Distinct += int64(m.New)
+	c.Repeated += int64(len(p.Items) - m.New)
+	c.Nulls += int64(p.Nulls)
+	for i, it := range p.Items {
+		if m.isNew[i] && len(it.ID) == 0 {
+			c.NoID++
+		}
+	}
+	c.Rejected += int64(p.Rejected)
+	s.Page++
+	s.PassItems += int64(m.Fresh)
+	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
+	s.Conflicts += int64(m.Conflicts)
+	s.SameID += int64(m.SameID)
+	for _, e := range m.Examples {
+		if len(s.Examples) < 3 {
+			s.Examples = append(s.Examples, e)
+		}
+	}
+	keep := func(dst *[]string, src []string) {
+		for _, t := range src {
+			if len(*dst) < 5 {
+				*dst = append(*dst, t)
+			}
+		}
+	}
+	keep(&s.Wording, p.Wording)
+	keep(&s.Notices, p.Notices)
+	if sh.keyset && !sh.pages.KeysetInclusive && !bool(sh.keyIsID) && !sh.pages.SortUnique {
+		s.Ties = fmt.Sprintf("pages go on after the last %s, which is not the id: items that share one can be lost at a border", sh.pages.KeysetPath)
+	}
+	if p.LastPages.OK {
+		s.LastPages = p.LastPages.N
+	}
+	if p.Next.Note == "skip" {
+		s.Skips++
+	}
+	s.Empties = emptyRun(s.Empties, m.Fresh)
+	s.Shrinks, s.Tries, s.Reasked, s.Probing = 0, 0, 0, s.Probing && m.Fresh == 0
+	if m.Fresh > 0 {
+		s.Expired = 0
+	}
+	s.Reread = false
+	s.grow(sh)
+}
+
+func emptyRun(n, fresh int) int {
+	if fresh > 0 {
+		return 0
+	}
+	return n + 1
+}
+
+// rereading reports whether the page was read before for a reason of our own,
+// so that what comes again on it tells nothing.
+func (s *State) rereading() bool {
+	switch s.Confirming {
+	case confirmZero, confirmEmpty, confirmSize:
+		return true
+	}
+	return s.Expired > 0 || s.Reread
+}
+
+// describe names a position for people.
+func describe(p adapters.Position) string {
+	switch {
+	case p.URL != "":
+		return "link " + clip(p.URL, 120)
+	case len(p.Cursor) > 0:
+		return "cursor " + clip(string(p.Cursor), 60)
+	case p.Size > 0:
+		return fmt.Sprintf("page %d of size %d", p.Number, p.Size)
+	case p.Offset > 0:
+		return fmt.Sprintf("offset %d", p.Offset)
+	}
+	return "the start"
+}

@@ -1,0 +1,220 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// A story is what a run and its successor do to a target.
+type story struct {
+	name  string
+	old   bool // a good file stands at the target before
+	parts []part
+}
+
+// A part is one process: it drains up to an item and finishes.
+type part struct {
+	upTo      int
+	complete  bool
+	committed bool // wanted
+}
+
+const truth = 12
+
+var stories = []story{
+	{"fresh", false, []part{{truth, true, true}}},
+	{"over an old file", true, []part{{truth, true, true}}},
+	{"truncated, committed as nothing was there, taken up again", false, []part{{5, false, true}, {truth, true, true}}},
+	{"truncated twice, then complete", false, []part{{5, false, true}, {9, false, true}, {truth, true, true}}},
+	{"truncated, held back, then complete", true, []part{{5, false, false}, {truth, true, true}}},
+	{"no items at all, then some", false, []part{{0, false, true}, {truth, true, true}}},
+	{"complete with nothing", true, []part{{0, true, true}}},
+}
+
+var oldFile = []byte("{\"old\":true}\n")
+
+// TestStoppedAnywhere stops the machine in each operation of each story, by kill and by power cut, goes on
+// with what the ledger knew, and wants every item exactly once, and the old file or the new one, whole, at
+// the target at every instant.
+func TestStoppedAnywhere(t *testing.T) {
+	for _, ending := range endings {
+		for _, s := range stories {
+			t.Run(ending+"/"+s.name, func(t *testing.T) {
+				total := len(s.operations(t, ending))
+				for n := range total {
+					for seed := range uint64(4) {
+						s.interrupted(t, ending, n, seed, seed > 0)
+					}
+				}
+				if total < 6 {
+					t.Fatalf("only %d operations were tried", total)
+				}
+			})
+		}
+	}
+}
+
+// operations lists what the story does when nothing happens.
+func (s story) operations(t *testing.T, ending string) []string {
+	t.Helper()
+	d, p := s.set(ending, 0)
+	var all []string
+	d.hook = func(op string) error { all = append(all, op); return nil }
+	s.tell(t, d, p, 0)
+	return all
+}
+
+func (s story) set(ending string, seed uint64) (*disk, *pull) {
+	d := newDisk(seed)
+	p := &pull{files: d, target: "out/items" + ending, items: numbered(truth), batch: 2, every: 2}
+	if s.old {
+		d.put(p.target, oldFile, 0o640)
+	}
+	return d, p
+}
+
+// tell does the parts from one on, which must all succeed, and checks what is left at the end.
+func (s story) tell(t *testing.T, d *disk, p *pull, from int) {
+	t.Helper()
+	for _, part := range s.parts[from:] {
+		out, err := p.run(part.upTo, part.complete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Committed != part.committed || out.Items != int64(part.upTo) {
+			t.Fatalf("output %+v, want %d items, committed %v", out, part.upTo, part.committed)
+		}
+	}
+	d.reboot(true) // a finished run outlives a power cut
+	s.checkEnd(t, d, p)
+}
+
+func (s story) checkEnd(t *testing.T, d *disk, p *pull) {
+	t.Helper()
+	last := s.parts[len(s.parts)-1]
+	got, ok := d.get(p.target)
+	if !ok {
+		t.Fatal("nothing stands at the target")
+	}
+	same(t, "target", unpack(t, p.target, got), lines(p.items[:last.upTo]))
+	if _, aside := d.get(p.target + asideEnding); aside {
+		t.Fatal("a file is left aside")
+	}
+	if mode := d.names[p.target].mode; s.old && mode != 0o640 {
+		t.Fatalf("the permissions became %v", mode)
+	}
+}
+
+// interrupted tells the story with a stop in operation n.
+func (s story) interrupted(t *testing.T, ending string, n int, seed uint64, power bool) {
+	t.Helper()
+	where := fmt.Sprintf("stop in operation %d, seed %d, power cut %v", n, seed, power)
+	defer func() {
+		if t.Failed() {
+			t.Log(where)
+		}
+	}()
+	d, p := s.set(ending, seed)
+	d.hook = stopAt(n)
+	at, err := s.until(p)
+	if !errors.Is(err, errCrash) && !errors.Is(err, errOff) {
+		t.Fatalf("%v, want the stop", err)
+	}
+	d.reboot(power)
+	s.checkTarget(t, d, p)
+	s.tell(t, d, p, at)
+}
+
+// until does part after part and returns which failed.
+func (s story) until(p *pull) (int, error) {
+	for i, part := range s.parts {
+		if _, err := p.run(part.upTo, part.complete); err != nil {
+			return i, err
+		}
+	}
+	return len(s.parts), nil
+}
+
+// checkTarget wants a whole file at the target: the old one, or all that some part was to commit. A file
+// may be missing only where none was before, or while this run's own is taken up again.
+func (s story) checkTarget(t *testing.T, d *disk, p *pull) {
+	t.Helper()
+	got, ok := d.get(p.target)
+	if !ok {
+		if s.old {
+			t.Fatal("the old file is gone")
+		}
+		return
+	}
+	if s.old && string(got) == string(oldFile) {
+		return
+	}
+	content := unpack(t, p.target, got)
+	if !slices.ContainsFunc(s.parts, func(part part) bool {
+		return part.committed && string(content) == string(lines(p.items[:part.upTo]))
+	}) {
+		t.Fatalf("the target holds %d bytes that no part was to commit", len(got))
+	}
+}
+
+func stopAt(n int) func(string) error { return failAt(n, errCrash) }
+
+// failAt lets operation n fail, and none after it.
+func failAt(n int, err error) func(string) error {
+	return func(string) error {
+		n--
+		if n == -1 {
+			return err
+		}
+		return nil
+	}
+}
+
+// TestFailsAnywhere lets each operation of each story fail, and wants the failure to be told, the item
+// count of the ledger to stay true, and the next attempt to bring everything, also when the power is cut
+// after it.
+func TestFailsAnywhere(t *testing.T) {
+	faults := []error{syscall.ENOSPC, syscall.EIO, errShort}
+	for _, ending := range endings {
+		for _, s := range stories {
+			for _, fault := range faults {
+				t.Run(ending+"/"+s.name+"/"+fault.Error(), func(t *testing.T) {
+					for n, op := range s.operations(t, ending) {
+						if op == "write" || !errors.Is(fault, errShort) {
+							s.failing(t, ending, n, op, fault)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func (s story) failing(t *testing.T, ending string, n int, op string, fault error) {
+	t.Helper()
+	for _, again := range []func(*disk){
+		func(*disk) {},
+		func(d *disk) { d.reboot(false) },
+		func(d *disk) { d.reboot(true) },
+	} {
+		d, p := s.set(ending, uint64(n))
+		d.hook = failAt(n, fault)
+		at, err := s.until(p)
+		if err == nil {
+			t.Fatalf("operation %d, a %s, failed and nobody was told", n, op)
+		}
+		if text := err.Error(); !oneLiner(text) {
+			t.Fatalf("not one line: %q", text)
+		}
+		again(d)
+		s.checkTarget(t, d, p)
+		s.tell(t, d, p, at)
+	}
+}
+
+func oneLiner(text string) bool {
+	return text != "" && !slices.ContainsFunc([]byte(text), func(c byte) bool { return c < ' ' })
+}

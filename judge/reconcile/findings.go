@@ -1,0 +1,265 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lastdrop/judge"
+)
+
+// loss gathers what shows that something is missing.
+func (r *ruler) loss() {
+	f := r.f
+	for _, t := range f.HalfLeft {
+		r.lose("RC009", "%s", t)
+	}
+	for _, t := range f.PartialLeft {
+		r.lose("RC017", "%s", t)
+	}
+	for _, t := range f.Notices {
+		r.lose("RC018", "a row in the data says that it was cut: %q", t)
+	}
+	if f.Stop == StopBroken {
+		r.lose("RC010", "%s", f.StopText)
+	}
+	r.reach()
+	r.stopped()
+	r.sink()
+}
+
+// reach names a cap, where one was met and the count does not overrule it.
+func (r *ruler) reach() {
+	f := r.f
+	if f.Stop != StopReach && !f.Reach.OK {
+		return
+	}
+	if r.inBand {
+		return
+	}
+	text := f.ReachText
+	if text == "" {
+		text = f.StopText
+	}
+	if r.missing == nil && !f.MoreKnown {
+		r.wonder("RC003", "%s", text)
+		return
+	}
+	r.lose("RC003", "%s", text)
+	r.advise("the server hands out no more than about %s items a query: ask in slices (by time or id) that each stay below that", num(f.Reach.N))
+}
+
+// stopped rules on a walk that did not come to an end.
+func (r *ruler) stopped() {
+	f := r.f
+	id := map[Stop]string{StopBudget: "RC011", StopSignal: "RC028", StopWait: "RC028", StopFault: "RC022", StopRefused: "RC022",
+		StopHalf: "RC009", StopExpired: "RC023", StopNoPage: "RC021", StopFirst: "RC021"}[f.Stop]
+	if id == "" {
+		return
+	}
+	if f.Stop == StopRefused && r.inBand {
+		return
+	}
+	text := f.StopText
+	switch {
+	case f.Stop == StopHalf && len(f.HalfLeft) > 0:
+		r.lost = true
+	case f.MoreKnown:
+		r.lose(id, "%s; the source had said that there is more", text)
+	default:
+		r.wonder(id, "%s", text)
+	}
+}
+
+// sink compares what was written, read back from the disk, with what is held.
+func (r *ruler) sink() {
+	f := r.f
+	if f.SinkTorn != "" {
+		r.lose("RC019", "%s", f.SinkTorn)
+	}
+	if f.ReadBack.OK && f.ReadBack.N != f.Distinct {
+		r.lose("RC019", "the output holds %s items when read back, and the run held %s", num(f.ReadBack.N), num(f.Distinct))
+	}
+}
+
+// doubt gathers what keeps a run from COMPLETE without showing a loss.
+func (r *ruler) doubt() {
+	f := r.f
+	r.movement()
+	if f.Stop == StopLoop && !r.inBand {
+		r.wonder("RC008", "%s; a repeat is no end", f.StopText)
+		r.advise("check the position parameter (pages.number, pages.offset, pages.cursor): the server may ignore it")
+	}
+	if f.Nulls > 0 {
+		r.wonder("RC005", "%s in the list: a null is no item, and may stand for one that could not be read", count(f.Nulls, "null"))
+	}
+	if f.Rejected > 0 {
+		r.wonder("RC025", "%s did not satisfy items.check and were left out: the server may have dropped the filter", count(f.Rejected, "item"))
+	}
+	if f.SameID > 0 {
+		r.wonder("RC026", "%s came twice on one page with other content, such as %s: items.id is not an identity", count(f.SameID, "id"), strings.Join(f.Examples, ", "))
+		r.advise("name an items.id that is unique, or several paths together")
+	}
+	if f.Lied != "" && !r.inBand {
+		r.wonder("RC012", "%s", f.Lied)
+	}
+	if f.Unconfirmed != "" && !r.inBand {
+		r.wonder("RC012", "%s", f.Unconfirmed)
+	}
+	if len(f.Wording) > 0 && !r.inBand {
+		r.wonder("RC018", "the answer's own words speak of a cut: %q", f.Wording[0])
+	}
+	if f.Ties != "" && !r.inBand {
+		r.wonder("RC015", "%s", f.Ties)
+		r.advise("set pages.keyset.inclusive, or pages.sort.unique: true if no two items share a key")
+	}
+	r.fewer()
+}
+
+// movement rules on a source that changed while it was read.
+func (r *ruler) movement() {
+	f := r.f
+	m := f.Everything
+	if m.Clean() || r.inBand {
+		return
+	}
+	if r.settled() {
+		return
+	}
+	last := f.Movement
+	switch {
+	case last.Unstable > 0 && last.Moved == 0 && last.Shifts == 0:
+		r.wonder("RC013", "%s came again in one pass although the total did not move: the order is not stable, and each repeat can hide a miss", count(last.Unstable, "item"))
+		r.advise("ask for a sort by a unique key (pages.sort)")
+	default:
+		r.wonder("RC006", "the source moved while it was read (total moved %s, %s, %s came again), and %s did not give one clean reading",
+			times(last.Moved), count(int64(last.Shifts), "shifted border"), count(last.Unstable, "item"), count(int64(f.Passes), "pass"))
+		r.advise("allow more passes (complete.passes), ask for a stable sort (pages.sort), or set complete.tolerance")
+	}
+}
+
+// fewer doubts a count that is lower than the operator or the last run says.
+func (r *ruler) fewer() {
+	f := r.f
+	if f.MinItems > 0 && f.Distinct < f.MinItems {
+		r.wonder("RC027", "held %s items, fewer than complete.min_items (%s)", num(f.Distinct), num(f.MinItems))
+	}
+	if f.LastComplete.OK && f.LastComplete.N > 0 && f.MaxFall < 100 {
+		fall := 100 * float64(f.LastComplete.N-f.Distinct) / float64(f.LastComplete.N)
+		if fall > f.MaxFall {
+			r.wonder("RC027", "held %s items where the last COMPLETE run of this name held %s: a fall of %.0f %%, more than complete.max_fall (%.4g %%)",
+				num(f.Distinct), num(f.LastComplete.N), fall, f.MaxFall)
+			r.advise("if the source really shrank, raise complete.max_fall for one run")
+		}
+	}
+}
+
+// end gathers the evidence of the end that is not a count.
+func (r *ruler) end() {
+	f := r.f
+	if !f.EndReached || f.EndStrength == None {
+		return
+	}
+	id := "RC030"
+	if f.EndStrength == Assumed {
+		id = "RC031"
+	}
+	r.prove(f.EndStrength, id, "%s", f.EndWord)
+}
+
+// notes adds what is worth knowing and decides nothing.
+func (r *ruler) notes() {
+	f := r.f
+	if f.Totals.Collapsed {
+		r.say("RC032", judge.Unknown, "the total collapsed to %s on an empty page; the last live one, %s, stands", num(f.Totals.CollapsedTo), num(f.Totals.Last))
+	}
+	for _, t := range f.Disagree {
+		r.say("RC033", judge.Unknown, "%s", t)
+	}
+	if f.Totals.Estimates > 0 {
+		r.say("RC034", judge.Unknown, "the total %s is an estimate: it proves nothing, neither way; %s held", num(f.Totals.Estimate), num(f.Distinct))
+	}
+	if f.Conflicts > 0 && f.SameID == 0 {
+		r.say("RC035", judge.Unknown, "%s came again with other content, such as %s; the first reading is kept", count(f.Conflicts, "id"), strings.Join(f.Examples, ", "))
+	}
+	if f.HasIDs && f.NoID > 0 {
+		r.say("RC036", judge.Unknown, "%s without an id: known by content only", count(f.NoID, "item"))
+	}
+	if f.Skips > 0 {
+		r.say("RC037", judge.Unknown, "the server's next position moved by more than it had given, %s: corrected by what came", times(f.Skips))
+	}
+	if f.Clamped > 0 {
+		r.say("RC038", judge.Unknown, "the server gives at most %d items a page, less than asked", f.Clamped)
+	}
+	if m := f.Everything; !m.Clean() && (r.inBand || r.settled()) {
+		r.say("RC039", judge.Unknown, "the source moved while it was read (total moved %s, %s, %s came again); seen through in %s",
+			times(m.Moved), count(int64(m.Shifts), "shifted border"), count(m.Unstable, "item"), count(int64(f.Passes), "pass"))
+	}
+}
+
+// sortEvidence puts what decided the verdict first, keeping order otherwise.
+func sortEvidence(ev []Evidence, v judge.Verdict) []Evidence {
+	if ev == nil {
+		ev = []Evidence{}
+	}
+	slices.SortStableFunc(ev, func(a, b Evidence) int { return rank(a, v) - rank(b, v) })
+	return ev
+}
+
+func rank(e Evidence, v judge.Verdict) int {
+	if e.Verdict == v && (v != judge.Unknown || !note(e.ID)) {
+		return 0
+	}
+	if note(e.ID) {
+		return 2
+	}
+	return 1
+}
+
+// note reports whether a rule only informs.
+func note(id string) bool { return id >= "RC032" }
+
+func dedupe(s []string) []string {
+	out := []string{}
+	for _, t := range s {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// num writes a number with thousands separated by commas.
+func num(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if neg {
+		s = "-" + s
+	}
+	return s
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "s") {
+		return fmt.Sprintf("%s %ses", num(n), what)
+	}
+	return fmt.Sprintf("%s %ss", num(n), what)
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,218 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+
+	"lastdrop/judge"
+)
+
+// A Ruling is the verdict of a run with all that it rests on.
+type Ruling struct {
+	Verdict  judge.Verdict
+	Strength Strength
+	Missing  *int64
+	Evidence []Evidence
+	Advice   []string
+}
+
+// Rule gives the verdict of a run. It is total and pure. Evidence of loss
+// outweighs everything; doubt outweighs evidence of the end; COMPLETE needs
+// evidence of at least the strength that the operator requires; the default
+// is UNKNOWN.
+func Rule(f Facts) Ruling {
+	r := ruler{f: &f}
+	r.counting()
+	r.loss()
+	r.doubt()
+	r.end()
+	r.notes()
+	return r.decide()
+}
+
+type ruler struct {
+	f        *Facts
+	evidence []Evidence
+	advice   []string
+	lost     bool
+	doubtful bool
+	strength Strength // of the best evidence of the end
+	missing  *int64
+	inBand   bool // distinct items lie inside a band that may count
+	exact    bool // inside without the operator's tolerance
+}
+
+func (r *ruler) say(id string, v judge.Verdict, format string, args ...any) {
+	r.evidence = append(r.evidence, Evidence{ID: id, Verdict: v, Text: fmt.Sprintf(format, args...)})
+}
+
+// lose adds evidence of loss; wonder adds a reason for doubt; prove adds
+// evidence of the end.
+func (r *ruler) lose(id, format string, args ...any) {
+	r.lost = true
+	r.say(id, judge.Truncated, format, args...)
+}
+
+func (r *ruler) wonder(id, format string, args ...any) {
+	r.doubtful = true
+	r.say(id, judge.Unknown, format, args...)
+}
+
+func (r *ruler) prove(s Strength, id, format string, args ...any) {
+	r.strength = max(r.strength, s)
+	r.say(id, judge.Complete, format, args...)
+}
+
+func (r *ruler) advise(format string, args ...any) {
+	r.advice = append(r.advice, fmt.Sprintf(format, args...))
+}
+
+// settled reports whether whatever moved under the walk was seen through:
+// every border verified, or the last pass clean as a whole.
+func (r *ruler) settled() bool {
+	f := r.f
+	return f.Everything.Clean() || f.Movement.Clean() || f.Movement.Verified()
+}
+
+// finished reports whether the walk came to an end of its own accord, so that
+// a count can stand for the end.
+func (r *ruler) finished() bool {
+	switch r.f.Stop {
+	case StopEnd, StopLoop, StopNotSaid, StopReach:
+		return true
+	}
+	return false
+}
+
+// counting holds the distinct items against the band of live totals.
+func (r *ruler) counting() {
+	f := r.f
+	t := &f.Totals
+	if t.EchoOnly {
+		r.say("RC014", judge.Unknown, "the total only echoes its own page (%d items came past it): it is not counted", f.Distinct)
+	}
+	if t.LowerBound > f.Distinct {
+		r.setMissing(t.LowerBound - f.Distinct)
+		r.lose("RC002", "held %s distinct of at least %s declared: %s missing", num(f.Distinct), num(t.LowerBound), num(t.LowerBound-f.Distinct))
+	}
+	if t.Doubtful() {
+		r.say("RC014", judge.Unknown, "the total %s may only echo its own page, and no request past it has shown otherwise: it proves nothing", num(t.Last))
+	}
+	lo, hi, ok := t.Band(f.Tolerance)
+	if !ok {
+		return
+	}
+	switch {
+	case f.Distinct < lo:
+		r.below(lo)
+	case f.Distinct > hi && !r.passFits():
+		r.wonder("RC004", "held %s distinct items, more than the %s declared: the total or the id is wrong%s", num(f.Distinct), num(t.Max), r.conflictText())
+		r.advise("declare this total as `total: {kind: lower_bound}` if it can be too small, or check items.id")
+	default:
+		r.within(lo, hi)
+	}
+}
+
+// below rules on fewer items than the least live total.
+func (r *ruler) below(lo int64) {
+	f := r.f
+	short := max(f.Totals.Last-f.Distinct, lo-f.Distinct)
+	r.setMissing(short)
+	if f.TotalWalks && !f.MoreKnown {
+		r.wonder("RC016", "every page that the total %s claims was asked for; all after the first %s items came back empty: the total is probably wrong",
+			num(f.Totals.Last), num(f.Distinct))
+		r.advise("if the total counts something else (rows before a filter), say `total: none`")
+		return
+	}
+	text := fmt.Sprintf("held %s distinct of %s declared: %s missing", num(f.Distinct), r.declared(), num(short))
+	if !f.HasIDs && f.Repeated > 0 {
+		text += fmt.Sprintf("; without items.id, %s items of equal content and missing ones look alike", num(f.Repeated))
+		r.advise("set items.id, so that equal items and repeated ones can be told apart")
+	}
+	r.lose("RC002", "%s", text)
+}
+
+// within rules on a count inside the band (or a last pass that fits its own).
+func (r *ruler) within(lo, hi int64) {
+	f := r.f
+	t := &f.Totals
+	if t.TooWide(f.MaxDrift) && !r.passFits() {
+		r.wonder("RC020", "the total moved from %s to %s during the run, more than complete.max_drift (%.4g %%): it cannot count", num(t.Min), num(t.Max), f.MaxDrift)
+		r.advise("read a smaller span at a time, freeze the set with a filter on time, or raise complete.max_drift")
+		return
+	}
+	r.exact = f.Distinct >= t.Min && f.Distinct <= t.Max || r.passFits()
+	loose := !r.exact || (!r.settled() && f.Tolerance.Of(t.Max) > 0)
+	if !r.settled() && !loose {
+		return // movement rules on it
+	}
+	if !r.finished() {
+		return
+	}
+	r.inBand = true
+	text := fmt.Sprintf("held %s distinct of %s declared", num(f.Distinct), r.declared())
+	if loose {
+		short := max(0, t.Last-f.Distinct)
+		r.setMissing(short)
+		r.prove(Counted, "RC001", "%s, within the tolerance of %s: up to %s may be missing", text, num(f.Tolerance.Of(t.Max)), num(f.Tolerance.Of(t.Max)))
+		return
+	}
+	r.setMissing(0)
+	r.prove(Counted, "RC001", "%s", text)
+}
+
+// passFits reports whether the last pass, clean as a whole, holds just what
+// the totals of that pass declare. It then counts whatever went in and out
+// before it.
+func (r *ruler) passFits() bool {
+	f := r.f
+	p := &f.PassTotals
+	return f.Passes > 1 && f.Movement.Clean() && p.Believed() && p.Min == p.Max && f.PassItems == p.Last
+}
+
+func (r *ruler) declared() string {
+	t := &r.f.Totals
+	if t.Min == t.Max {
+		return num(t.Last)
+	}
+	return fmt.Sprintf("%s (between %s and %s during the run)", num(t.Last), num(t.Min), num(t.Max))
+}
+
+func (r *ruler) setMissing(n int64) { r.missing = &n }
+
+func (r *ruler) conflictText() string {
+	if len(r.f.Examples) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s came twice with other content, such as %s", count(r.f.Conflicts, "id"), strings.Join(r.f.Examples, ", "))
+}
+
+// decide puts the findings together.
+func (r *ruler) decide() Ruling {
+	out := Ruling{Missing: r.missing}
+	switch {
+	case r.lost:
+		out.Verdict = judge.Truncated
+	case r.doubtful || r.strength == None:
+		out.Verdict = judge.Unknown
+	case r.strength < r.f.Require:
+		r.say("RC024", judge.Unknown, "the evidence is %s, and complete.require asks for %s", r.strength, r.f.Require)
+		r.advise("give a total (total.path, total.header or total.url), or lower complete.require to %s", r.strength)
+		out.Verdict = judge.Unknown
+	default:
+		out.Verdict, out.Strength = judge.Complete, r.strength
+	}
+	if out.Verdict == judge.Unknown && !r.doubtful && r.strength == None {
+		r.say("RC007", judge.Unknown, "nothing shows that this is all: no total, no end mark; %s", r.stopText())
+		r.advise("name the total (total.path) or the end mark (pages.more, pages.last), or list in pages.end what this API documents as its end")
+	}
+	out.Evidence, out.Advice = sortEvidence(r.evidence, out.Verdict), dedupe(r.advice)
+	return out
+}
+
+func (r *ruler) stopText() string {
+	if r.f.StopText != "" {
+		return r.f.StopText
+	}
+	return "an empty or short page ends nothing"
+}

@@ -1,0 +1,166 @@
+package reconcile
+
+import (
+	"fmt"
+
+	"lastdrop/judge"
+)
+
+// Totals follows what the source declares about its size over a run. The zero
+// value has seen nothing. It is plain data: it can be stored and taken up.
+type Totals struct {
+	First, Last, Min, Max int64 // of the live exact totals
+	Live                  int   // how many live exact totals were seen
+	Moved                 int   // how often a live total differed from the one before it
+	Flapped               bool  // a live total rose and came back to a value seen before
+	Collapsed             bool
+	CollapsedTo           int64
+	LowerBound            int64 // greatest lower bound seen
+	Bounds, Estimates     int   // how many of those were seen
+	Estimate              int64 // the last estimate
+
+	// Echo bookkeeping: a total that equals the items of its own page, or the
+	// page size, may only repeat them.
+	Echoes   int  // exact totals that looked like an echo
+	Proven   bool // one did not, or a request past the end confirmed one
+	EchoOnly bool // shown to be an echo: the walk went past it
+	last2    int64
+}
+
+// An Observation is one total with what is known at that moment.
+type Observation struct {
+	Value     int64
+	Kind      judge.TotalKind
+	Items     int   // items on the page that states it; 0 for a count request
+	Asked     int   // page size asked for, 0 where none was
+	Distinct  int64 // distinct items held before this page
+	Requested bool  // from a count request of its own: never an echo
+}
+
+// Observe takes one total up and says whether it is live, and if not, why.
+// A total that falls to 0, or below what is held, on an empty page has
+// collapsed: the last live band stands.
+func (t *Totals) Observe(o Observation) (live bool, remark string) {
+	switch o.Kind {
+	case judge.Estimate:
+		t.Estimates++
+		t.Estimate = o.Value
+		return false, "an estimate"
+	case judge.LowerBound:
+		t.Bounds++
+		t.LowerBound = max(t.LowerBound, o.Value)
+		return false, "a lower bound"
+	}
+	if t.Live > 0 && o.Items == 0 && !o.Requested && t.collapses(o) {
+		t.Collapsed, t.CollapsedTo = true, o.Value
+		return false, fmt.Sprintf("collapsed from %d to %d on an empty page with %d held", t.Last, o.Value, o.Distinct)
+	}
+	t.note(o)
+	t.take(o.Value)
+	return true, ""
+}
+
+func (t *Totals) collapses(o Observation) bool {
+	return (o.Value == 0 && t.Max > 0) || o.Value < min(o.Distinct, t.Min)
+}
+
+// note keeps the echo bookkeeping.
+func (t *Totals) note(o Observation) {
+	switch {
+	case o.Requested:
+		t.Proven = true
+	case o.Items > 0 && (o.Value == int64(o.Items) || (o.Asked > 0 && o.Value == int64(o.Asked))):
+		t.Echoes++
+		if o.Distinct >= o.Value && !t.Proven {
+			t.EchoOnly = true // this much was held before: the page adds to it, the total did not
+		}
+	case o.Items == 0 && o.Value == 0:
+		// an empty page that says 0: says nothing about an earlier total
+	default:
+		t.Proven = true
+	}
+}
+
+func (t *Totals) take(v int64) {
+	if t.Live == 0 {
+		t.First, t.Min, t.Max, t.Last, t.last2 = v, v, v, v, v
+		t.Live = 1
+		return
+	}
+	t.Live++
+	if v != t.Last {
+		t.Moved++
+		if v < t.Last && v == t.last2 {
+			t.Flapped = true
+		}
+		t.last2 = t.Last
+	}
+	t.Last, t.Min, t.Max = v, min(t.Min, v), max(t.Max, v)
+}
+
+// Believed reports whether the live totals may count: there are some, and
+// they are no mere echo of their own pages. An echo that nothing contradicts
+// is not believed before a request past it came back empty (Confirm).
+func (t *Totals) Believed() bool { return t.Live > 0 && t.Proven && !t.EchoOnly }
+
+// Doubtful reports whether totals were seen that may be an echo, so that one
+// request past the end would settle it.
+func (t *Totals) Doubtful() bool { return t.Live > 0 && !t.Proven && !t.EchoOnly }
+
+// Confirm says that a request past the total came back empty, with its own
+// total (ok false: without one, or with a mere 0).
+func (t *Totals) Confirm(total judge.Count) {
+	if t.Live == 0 || t.EchoOnly {
+		return
+	}
+	if !total.OK || total.N > 0 {
+		t.Proven = true
+	}
+}
+
+// Tolerance is how many items the operator says may be missing: the larger of
+// the two counts.
+type Tolerance struct {
+	Items   int64
+	Percent float64
+}
+
+// Of gives the tolerance in items for a total.
+func (t Tolerance) Of(total int64) int64 {
+	return max(t.Items, int64(t.Percent/100*float64(total)))
+}
+
+// Band gives the range in which the number of distinct items counts as whole:
+// from the least to the greatest live total, widened by the tolerance. ok is
+// false where no live total is believed.
+func (t *Totals) Band(tol Tolerance) (lo, hi int64, ok bool) {
+	if !t.Believed() {
+		return 0, 0, false
+	}
+	w := tol.Of(t.Max)
+	return max(0, t.Min-w), t.Max + w, true
+}
+
+// TooWide reports whether the live totals lie further apart than maxDrift
+// (percent of the greatest) and can therefore not count.
+func (t *Totals) TooWide(maxDriftPercent float64) bool {
+	return float64(t.Max-t.Min) > maxDriftPercent/100*float64(t.Max)
+}
+
+// Summary gives the totals as the report shows them.
+func (t *Totals) Summary() TotalSummary {
+	s := TotalSummary{Collapsed: t.Collapsed}
+	p := func(v int64) *int64 { return &v }
+	switch {
+	case t.Live > 0:
+		s.First, s.Last, s.Min, s.Max, s.Kind = p(t.First), p(t.Last), p(t.Min), p(t.Max), string(judge.Exact)
+		if t.EchoOnly {
+			s.Kind = "echo"
+		}
+	case t.Bounds > 0:
+		s.First, s.Last, s.Min, s.Max, s.Kind = p(t.LowerBound), p(t.LowerBound), p(t.LowerBound), p(t.LowerBound), string(judge.LowerBound)
+	case t.Estimates > 0:
+		s.First, s.Last, s.Min, s.Max, s.Kind = p(t.Estimate), p(t.Estimate), p(t.Estimate), p(t.Estimate), string(judge.Estimate)
+	}
+	return s
+}

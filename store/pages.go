@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// PageFilter says which attempts of a run are wanted. The zero value wants
+// all.
+type PageFilter struct {
+	After   int64  // only attempts with a higher Seq
+	Limit   int    // 0: no limit
+	Outcome string // "": any; else an outcome's name
+}
+
+// A PageList is a part of the attempts that a filter lets through, in order.
+type PageList struct {
+	Attempts []reconcile.Attempt // without Keys
+	Total    int64               // let through by Outcome, before After too
+	Rest     int64               // let through and not in the list, after its end
+}
+
+// Pages lists attempts of a run, by its whole id, in the order of requests.
+// List and counts are of one moment. To go on, ask After the last Seq.
+func (r *Reader) Pages(ctx context.Context, run string, f PageFilter) (PageList, error) {
+	var list PageList
+	tx, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return list, r.file.explain(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	where, args := f.where(run)
+	rows, err := tx.QueryContext(ctx, selectPage+where+` AND seq > ? ORDER BY seq LIMIT ?`,
+		append(slices.Clone(args), f.After, sqlLimit(f.Limit))...)
+	if err != nil {
+		return list, r.file.explain(err)
+	}
+	if list.Attempts, err = collect(rows, scanPage); err != nil {
+		return list, r.file.explain(err)
+	}
+	last := f.After
+	if n := len(list.Attempts); n > 0 {
+		last = list.Attempts[n-1].Seq
+	}
+	err = tx.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE seq > ?) FROM pages`+where,
+		append([]any{last}, args...)...).Scan(&list.Total, &list.Rest)
+	return list, r.file.explain(err)
+}
+
+// where is the condition for a run and an outcome. The words outcome <> 'held'
+// let SQLite use the small index of the attempts that did not hold a page.
+func (f PageFilter) where(run string) (string, []any) {
+	switch f.Outcome {
+	case "":
+		return ` WHERE run = ?`, []any{run}
+	case reconcile.Held.String():
+		return ` WHERE run = ? AND outcome = 'held'`, []any{run}
+	}
+	return ` WHERE run = ? AND outcome = ? AND outcome <> 'held'`, []any{run, f.Outcome}
+}
+
+const selectPage = `SELECT seq, at, slice, pass, page, try, position, row_offset, url, size_asked, items, new, repeated, nulls,
+	status, bytes_read, bytes_expected, total, total_kind, more, outcome, verdict, rules, duration_ms, action, cause FROM pages`
+
+func scanPage(rows *sql.Rows) (reconcile.Attempt, error) {
+	var a reconcile.Attempt
+	var at, outcome, verdict, action string
+	var kind sql.NullString
+	var rules []byte
+	var size, status, expected, total sql.NullInt64
+	var ms float64
+	err := rows.Scan(&a.Seq, &at, &a.Slice, &a.Pass, &a.Page, &a.Try, &a.Position, &a.Offset, &a.URL, &size, &a.Items, &a.New,
+		&a.Repeated, &a.Nulls, &status, &a.BytesRead, &expected, &total, &kind, &a.More, &outcome, &verdict, &rules, &ms,
+		&action, &a.Cause)
+	if err != nil {
+		return a, err
+	}
+	a.Started, a.Duration = parseStamp(at), parseMillis(ms)
+	a.SizeAsked, a.Status = int(size.Int64), int(status.Int64)
+	a.BytesExpected, a.Total = count(expected), count(total)
+	a.TotalKind, a.Action = judge.TotalKind(kind.String), judge.Action(action)
+	if a.Outcome, err = parseOutcome(outcome); err != nil {
+		return a, err
+	}
+	if err := a.Verdict.UnmarshalText([]byte(verdict)); err != nil {
+		return a, err
+	}
+	if string(rules) == "[]" {
+		return a, nil
+	}
+	return a, json.Unmarshal(rules, &a.Rules)
+}
+
+// A TotalList is the end of a run's totals, in the order in which they were
+// seen.
+type TotalList struct {
+	Totals []reconcile.TotalSeen
+	Total  int64 // seen in all
+}
+
+// Totals lists the last totals of a run, by its whole id; limit 0: all.
+func (r *Reader) Totals(ctx context.Context, run string, limit int) (TotalList, error) {
+	var list TotalList
+	rows, err := r.db.QueryContext(ctx, `SELECT seq, at, source, value, kind, live, held, remark, collapsed,
+		(SELECT count(*) FROM totals WHERE run = ?1) FROM totals WHERE run = ?1 ORDER BY n DESC LIMIT ?2`, run, sqlLimit(limit))
+	if err != nil {
+		return list, r.file.explain(err)
+	}
+	list.Totals, err = collect(rows, func(rows *sql.Rows) (reconcile.TotalSeen, error) {
+		var t reconcile.TotalSeen
+		var at, kind string
+		err := rows.Scan(&t.Seq, &at, &t.Source, &t.Value, &kind, &t.Live, &t.Distinct, &t.Remark, &t.Collapsed, &list.Total)
+		t.At, t.Kind = parseStamp(at), judge.TotalKind(kind)
+		return t, err
+	})
+	slices.Reverse(list.Totals)
+	return list, r.file.explain(err)
+}
+
+// An EventList is the end of a run's events, in order.
+type EventList struct {
+	Events []reconcile.Event
+	Total  int64 // in all
+}
+
+// Events lists the last events of a run, by its whole id; limit 0: all.
+func (r *Reader) Events(ctx context.Context, run string, limit int) (EventList, error) {
+	var list EventList
+	rows, err := r.db.QueryContext(ctx, `SELECT seq, at, kind, text, (SELECT count(*) FROM events WHERE run = ?1)
+		FROM events WHERE run = ?1 ORDER BY n DESC LIMIT ?2`, run, sqlLimit(limit))
+	if err != nil {
+		return list, r.file.explain(err)
+	}
+	list.Events, err = collect(rows, func(rows *sql.Rows) (reconcile.Event, error) {
+		var e reconcile.Event
+		var at string
+		err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Text, &list.Total)
+		e.At = parseStamp(at)
+		return e, err
+	})
+	slices.Reverse(list.Events)
+	return list, r.file.explain(err)
+}
+
+// A SizeStep is a change of the page size, or the first size of a slice.
+type SizeStep struct {
+	Slice  int
+	Seq    int64 // the first attempt with the size
+	At     time.Time
+	Before judge.Count // not stated: the start
+	Size   judge.Count // not stated: no size was asked for any more
+	Cause  string      // of the change, from the attempt before
+}
+
+// PageSizes lists the page sizes of a run, by its whole id, over time.
+func (r *Reader) PageSizes(ctx context.Context, run string) ([]SizeStep, error) {
+	rows, err := r.db.QueryContext(ctx,
+		`SELECT slice, seq, at, size_before, size, cause FROM page_sizes WHERE run = ? ORDER BY seq`, run)
+	if err != nil {
+		return nil, r.file.explain(err)
+	}
+	steps, err := collect(rows, func(rows *sql.Rows) (SizeStep, error) {
+		var s SizeStep
+		var at string
+		var before, size sql.NullInt64
+		err := rows.Scan(&s.Slice, &s.Seq, &at, &before, &size, &s.Cause)
+		s.At, s.Before, s.Size = parseStamp(at), count(before), count(size)
+		return s, err
+	})
+	return steps, r.file.explain(err)
+}
+
+// Slices lists the slices of a run, by its whole id; a plain run has none.
+func (r *Reader) Slices(ctx context.Context, run string) ([]Slice, error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT slice, parent, key, coalesce(range_from, ''), coalesce(range_to, ''), bounds,
+		state, total, coalesce(total_kind, ''), items, remark FROM slices WHERE run = ? ORDER BY slice`, run)
+	if err != nil {
+		return nil, r.file.explain(err)
+	}
+	all, err := collect(rows, func(rows *sql.Rows) (Slice, error) {
+		var s Slice
+		var kind string
+		var parent, total sql.NullInt64
+		err := rows.Scan(&s.Slice, &parent, &s.Key, &s.From, &s.To, &s.Bounds, &s.State, &total, &kind, &s.Items, &s.Remark)
+		s.Parent, s.Total, s.TotalKind = count(parent), count(total), judge.TotalKind(kind)
+		return s, err
+	})
+	return all, r.file.explain(err)
+}
