@@ -76,12 +76,9 @@ func (t *template) resolve(base, link string) (u *url.URL, rebased bool, err err
 		return nil, false, errors.New("the next link is no http or https URL: " + oneLine(strconv.Quote(u.Scheme+":…")))
 	}
 	u.Fragment, u.RawFragment = "", ""
-	if sameOrigin(u, t.source) {
-		return u, false, nil
-	}
-	if t.spec.Pages.NextRebase {
-		u.Scheme, u.Host = t.source.Scheme, t.source.Host
-		return u, true, nil
+	if same := sameOrigin(u, t.source); same || t.spec.Pages.NextRebase {
+		u.Scheme, u.Host = t.source.Scheme, t.source.Host // in the source's spelling
+		return u, !same, nil
 	}
 	if t.source.Scheme == "https" && u.Scheme == "http" && strings.EqualFold(u.Hostname(), t.source.Hostname()) {
 		return nil, false, fmt.Errorf("the next link goes down from https to http (%s)", oneLine(u.Host))
@@ -113,12 +110,8 @@ func (t *template) unskip(q, cur query, req Request, received int64) (fixed quer
 		return q, ""
 	}
 	now, ok := cur.number(name)
-	switch {
-	case ok:
-	case name == t.spec.Pages.OffsetParam:
-		now = t.spec.Pages.OffsetFirst
-	case to == received+1: // rows counted from 1
-		now = 1
+	if !ok && name == t.spec.Pages.OffsetParam {
+		now = max(t.spec.Pages.OffsetFirst, 0)
 	}
 	if to <= addSat(now, received) {
 		return q, ""
@@ -163,13 +156,15 @@ func (t *template) pageParam(q query) (name string, value int64, ok bool) {
 	return "", 0, false
 }
 
-// growing finds a parameter that grew by one against the URL that was asked
-// for, and so may be a page number.
-func (t *template) growing(q, cur query) (name string, value int64, ok bool) {
+// growing finds a parameter that may be a page number: one that grew by one
+// against the URL that was asked for, or, behind the first page, a new 1 or 2.
+func (t *template) growing(q, cur query, start bool) (name string, value int64, ok bool) {
 	for _, p := range q {
 		value, ok = digits(p.text)
-		before, had := cur.number(p.key)
-		if ok && had && value-1 == before && p.key != t.spec.Pages.SizeParam && !wellKnown(offsetNames, p.key) {
+		if !ok || p.key == t.spec.Pages.SizeParam || wellKnown(offsetNames, p.key) {
+			continue
+		}
+		if before, had := cur.number(p.key); had && value-1 == before || !had && start && (value == 1 || value == 2) {
 			return p.key, value, true
 		}
 	}
@@ -183,7 +178,7 @@ func (t *template) growing(q, cur query) (name string, value int64, ok bool) {
 func (t *template) renumber(at Position, req Request, q, cur query, received int64) (query, Position) {
 	name, value, ok := t.pageParam(q)
 	if !ok {
-		name, value, ok = t.growing(q, cur)
+		name, value, ok = t.growing(q, cur, at.IsStart())
 	}
 	if !ok {
 		return q, Position{Offset: addSat(at.Offset, received)}

@@ -72,7 +72,11 @@ func (s page) after(at Position, req Request, received int64) Position {
 		number = max(req.Number.N-s.first, 0)
 	}
 	if req.Size <= 0 {
-		return Position{Number: addSat(number, 1), Offset: addSat(at.Offset, received)}
+		next := Position{Number: addSat(number, 1), Offset: at.Offset}
+		if number >= at.Number { // else the page before was read again
+			next.Offset = addSat(next.Offset, received)
+		}
+		return next
 	}
 	return afterPage(at, number, req.Size, startAt(at, number, req.Size), received)
 }

@@ -67,9 +67,9 @@ func digits(text string) (int64, bool) {
 	return n, err == nil
 }
 
-// set gives key one value, in the place of its first one, else at the end.
+// set gives key one value, in the place of its first one and with that one's
+// spelling of the key, else at the end.
 func (q query) set(key, value string) query {
-	fresh := pair{url.QueryEscape(key) + "=" + url.QueryEscape(value), key, value}
 	out := make(query, 0, len(q)+1)
 	placed := false
 	for _, p := range q {
@@ -77,12 +77,13 @@ func (q query) set(key, value string) query {
 		case p.key != key:
 			out = append(out, p)
 		case !placed:
-			out = append(out, fresh)
+			spelled, _, _ := strings.Cut(p.raw, "=")
+			out = append(out, pair{spelled + "=" + url.QueryEscape(value), key, value})
 			placed = true
 		}
 	}
 	if !placed {
-		out = append(out, fresh)
+		out = out.add(key, value)
 	}
 	return out
 }

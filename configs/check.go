@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/textproto"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -137,18 +138,7 @@ func (r *reading) checkAuth(s *Source) {
 	if n == nil || s.Auth == nil || n.kind != mapping {
 		return
 	}
-	switch {
-	case len(n.fields) == 0:
-		r.fail(n, "names no kind", "one of bearer, basic, header, query")
-	case len(n.fields) > 1:
-		keys := make([]string, 0, len(n.fields))
-		for _, f := range n.fields {
-			if slices.Contains(keysOf(authType), f.key) {
-				keys = append(keys, f.key)
-			}
-		}
-		r.fail(n, "has more than one kind: "+strings.Join(keys, ", "), "keep one")
-	}
+	r.oneKind(n)
 	for _, path := range []string{"bearer", "basic.user", "header.name", "header.value", "query.name", "query.value"} {
 		if v := r.nodes[at("source.auth."+path)]; v != nil && v.kind == text && strings.TrimSpace(v.text) == "" {
 			r.fail(v, "is empty", "")
@@ -161,6 +151,22 @@ func (r *reading) checkAuth(s *Source) {
 	}
 	if b := s.Auth.Basic; b != nil && strings.Contains(b.User.Reveal(), ":") {
 		r.bad("source.auth.basic.user", "holds a colon, which ends the user", "")
+	}
+}
+
+// oneKind notes credentials of no kind or of several.
+func (r *reading) oneKind(n *node) {
+	var kinds []string
+	for _, f := range n.fields {
+		if slices.Contains(keysOf(reflect.TypeFor[Auth]()), f.key) {
+			kinds = append(kinds, f.key)
+		}
+	}
+	switch {
+	case len(n.fields) == 0:
+		r.fail(n, "names no kind", "one of bearer, basic, header, query")
+	case len(kinds) > 1:
+		r.fail(n, "has more than one kind: "+strings.Join(kinds, ", "), "keep one")
 	}
 }
 
@@ -200,7 +206,7 @@ func (r *reading) checkItems(c *Config) {
 	if c.isJSON() && c.Items.Path == "" && !r.said("items.path") && c.Pages.Style != "" {
 		r.lacks("items.path", `say where the list of items stands, e.g. path: data; a bare array is "@this"`)
 	}
-	if !c.isJSON() && c.Items.Path != "" && c.Items.Path != "@this" {
+	if lines := c.Items.Format == "ndjson" || c.Items.Format == "csv"; lines && c.Items.Path != "" && c.Items.Path != "@this" {
 		r.bad("items.path", "a body of "+c.Items.Format+" is itself the list", "take the key away")
 	}
 	if r.said("items.id") && len(c.Items.ID) == 0 {

@@ -2,11 +2,8 @@ package configs
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 )
-
-var authType = reflect.TypeFor[Auth]()
 
 // holds reports whether a placeholder stands in the params or the body.
 func (s *Source) holds(placeholder string) bool {
@@ -99,9 +96,7 @@ func (r *reading) needParam(block string, ok bool, cure string) {
 }
 
 func (r *reading) checkCursor(k *Cursor, s *Source) {
-	// An empty param that is written down means that the members of the token
-	// are parameters themselves.
-	r.needParam("cursor", k != nil && k.Param != "" || r.said("pages.cursor.param") || s.holds("{cursor}"),
+	r.needParam("cursor", k != nil && k.Param != nil || s.holds("{cursor}"),
 		`name the parameter that sends the token back, e.g. param: after; write param: "" where the token is an object whose members are the parameters`)
 	if k == nil || k.Path == "" && k.Header == "" {
 		r.lacks("pages.cursor.path", "say where the next token stands: a path, or a header")

@@ -113,10 +113,10 @@ type Offset struct {
 
 // Cursor says how cursors travel.
 type Cursor struct {
-	Param     string `json:"param,omitempty" doc:"The parameter that sends the token back; in a POST with a body, a dotted path inside it."`
-	Path      Path   `json:"path,omitempty" doc:"Where the next token stands in the body."`
-	Header    string `json:"header,omitempty" doc:"The header that holds the next token."`
-	SameIsEnd bool   `json:"same_is_end,omitempty" doc:"The API ends by handing back the token that was sent, with no items."`
+	Param     *string `json:"param,omitempty" doc:"The parameter that sends the token back; in a POST with a body, a dotted path inside it. \"\": the token is an object whose members are the parameters."`
+	Path      Path    `json:"path,omitempty" doc:"Where the next token stands in the body."`
+	Header    string  `json:"header,omitempty" doc:"The header that holds the next token."`
+	SameIsEnd bool    `json:"same_is_end,omitempty" doc:"The API ends by handing back the token that was sent, with no items."`
 }
 
 // Next says where the next page's address stands.

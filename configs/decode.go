@@ -93,7 +93,11 @@ func (r *reading) word(n *node, words []string) string {
 		r.fail(n, "must be a word, not "+n.kind.String(), "one of "+strings.Join(words, ", "))
 		return ""
 	}
-	cure := "one of " + strings.Join(words, ", ")
+	words = now(n.at, words)
+	cure := "write " + strings.Join(words, ", ")
+	if len(words) > 1 {
+		cure = "one of " + strings.Join(words, ", ")
+	}
 	if near, ok := nearest(n.text, words); ok {
 		cure = fmt.Sprintf("did you mean %q?", near)
 	}
@@ -115,11 +119,14 @@ func (r *reading) truth(n *node) bool {
 // integer reads a whole number; from the environment it comes as text.
 func (r *reading) integer(n *node) int64 {
 	if n.kind != number && (n.kind != text || !n.fromEnv) {
-		cure := ""
-		if n.kind == text && isInteger(n.text) {
-			cure = "take the quotes away"
+		switch digits := n.kind == text && isInteger(n.text); {
+		case digits && n.plain: // the YAML parser gives up on large ones
+			r.fail(n, "is too large", "")
+		case digits:
+			r.fail(n, "must be a whole number, not text", "take the quotes away")
+		default:
+			r.fail(n, "must be a whole number, not "+n.kind.String(), "")
 		}
-		r.fail(n, "must be a whole number, not "+n.kind.String(), cure)
 		return 0
 	}
 	if !isInteger(n.text) {

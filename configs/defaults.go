@@ -3,7 +3,6 @@ package configs
 import (
 	"math"
 	"time"
-
 )
 
 // setDefaults fills in what the file leaves open. said reports whether the
@@ -63,4 +62,3 @@ func (c *Config) styleDefaults(said func(string) bool) {
 
 // isJSON reports whether bodies are JSON: only they have an envelope.
 func (c *Config) isJSON() bool { return c.Items.Format == "" || c.Items.Format == "json" }
-

@@ -23,7 +23,7 @@ func (c *Config) Hash() string {
 			delete(tree, "output")
 		}
 	}
-	sum := sha256.Sum256(encode(tree))
+	sum := sha256.Sum256(mustEncode(tree))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -31,19 +31,19 @@ func (c *Config) Hash() string {
 // A secret that came from the environment shows as its ${NAME}, every other
 // one as REDACTED.
 func (c *Config) Redacted() []byte {
-	return encode(c.tree(func(m *mark) string { return c.Secrets.Hide(m.shown) }, func(s string) string { return c.Secrets.Hide(escape(s)) }))
+	return mustEncode(c.tree(func(m *mark) string { return c.Secrets.Hide(m.shown) }, func(s string) string { return c.Secrets.Hide(escape(s)) }))
 }
 
 // source gives the normalised config in a form that Parse reads again, to a
 // config of the same hash.
 func (c *Config) source() []byte {
-	return encode(c.tree(func(m *mark) string { return m.shown }, escape))
+	return mustEncode(c.tree(func(m *mark) string { return m.shown }, escape))
 }
 
 // tree gives the normalised config as a JSON tree, with its texts written by
 // marked where they hold a secret, else by plain.
 func (c *Config) tree(marked func(*mark) string, plain func(string) string) map[string]any {
-	dec := json.NewDecoder(bytes.NewReader(encode(c.plainConfig())))
+	dec := json.NewDecoder(bytes.NewReader(mustEncode(c.plainConfig())))
 	dec.UseNumber()
 	var tree map[string]any
 	if err := dec.Decode(&tree); err != nil {
@@ -84,9 +84,9 @@ func (c *Config) rewrite(tree any, p pointer, marked func(*mark) string, plain f
 	return tree
 }
 
-// encode writes JSON with sorted keys and without HTML escapes. What is
+// mustEncode writes JSON with sorted keys and without HTML escapes. What is
 // encoded always can be: trees, and the config itself.
-func encode(v any) []byte {
+func mustEncode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

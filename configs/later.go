@@ -5,39 +5,31 @@ import (
 	"strings"
 )
 
-// A laterKey is a key of the contract whose means come with a later version.
-// Using it is an error, never ignored. The issue that brings the means deletes
-// its line.
+// A laterKey is a key of the contract, or a value of one, whose means come
+// with a later version. Using it is an error, never ignored. The issue that
+// brings the means deletes its line.
 type laterKey struct {
-	path string
-	when func(*node) bool // nil: whenever the key is there
-	with string           // what it comes with
+	path  string
+	value string // what the value must contain to count; empty: whatever it is
+	with  string // what it comes with
 }
 
 var later = []laterKey{
-	{"preset", nil, "named presets"},
-	{"slice", nil, "slices"},
-	{"for_each", nil, "pulls that feed each other"},
-	{"incremental", nil, "incremental runs"},
-	{"source.cookies", isTrue, "session paging"},
-	{"pages.style", is("auto"), ""},
-	{"pages.reverse", nil, "second readings"},
-	{"items.format", is("xml"), "XML bodies"},
-	{"items.merge", isTrue, "merged items"},
-	{"total.url", hasBounds, "slices"},
-	{"complete.sentinel", nil, "sentinels"},
-	{"complete.freshness", nil, "sentinels"},
-	{"complete.still", nil, "marks of change"},
-	{"complete.second", nil, "second readings"},
-}
-
-func isTrue(n *node) bool { return n.text == "true" }
-
-func is(word string) func(*node) bool { return func(n *node) bool { return n.text == word } }
-
-// hasBounds reports whether a count request asks for a slice.
-func hasBounds(n *node) bool {
-	return strings.Contains(n.text, "{from}") || strings.Contains(n.text, "{to}")
+	{"preset", "", "named presets"},
+	{"slice", "", "slices"},
+	{"for_each", "", "pulls that feed each other"},
+	{"incremental", "", "incremental runs"},
+	{"source.cookies", "true", "session paging"},
+	{"pages.style", "auto", "the detection of styles"},
+	{"pages.reverse", "", "second readings"},
+	{"items.format", "xml", "XML bodies"},
+	{"items.merge", "true", "merged items"},
+	{"total.url", "{from}", "slices"},
+	{"total.url", "{to}", "slices"},
+	{"complete.sentinel", "", "sentinels"},
+	{"complete.freshness", "", "sentinels"},
+	{"complete.still", "", "marks of change"},
+	{"complete.second", "", "second readings"},
 }
 
 // refuseLater notes each key that this version cannot serve.
@@ -45,13 +37,22 @@ func (r *reading) refuseLater() {
 	for _, l := range later {
 		n := r.nodes[at(l.path)]
 		switch {
-		case n == nil || l.when != nil && !l.when(n):
+		case n == nil || !strings.Contains(n.text, l.value):
 		case l.path == "pages.style":
-			r.failKey(n, "auto is not in this version", styleCure())
+			r.fail(n, styleCure(), "")
+		case l.value != "":
+			r.fail(n, l.value+" is not in this version; it comes with "+l.with, "")
 		default:
 			r.failKey(n, "not in this version; it comes with "+l.with, "")
 		}
 	}
+}
+
+// now are the words of a key that this version can serve.
+func now(p pointer, words []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return slices.ContainsFunc(later, func(l laterKey) bool { return at(l.path) == p && l.value == w })
+	})
 }
 
 // styleCure says how to name a style.
@@ -61,5 +62,5 @@ func styleCure() string {
 
 // styles are the styles that can be named now.
 func styles() []string {
-	return slices.DeleteFunc(enumOf[Pages]("style"), func(s string) bool { return s == "auto" })
+	return now("/pages/style", enumOf[Pages]("style"))
 }

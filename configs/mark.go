@@ -85,9 +85,9 @@ func (m *mark) whole() {
 	if _, token, ok := strings.Cut(m.value, " "); ok {
 		m.secrets = append(m.secrets, token)
 	}
-	m.hashed = hidden
-	if !isReference(m.raw) {
-		m.shown = secret.Redacted
+	m.hashed, m.shown = hidden, secret.Redacted
+	if isReference(m.raw) {
+		m.shown = m.raw
 	}
 }
 

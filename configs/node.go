@@ -90,15 +90,7 @@ func (r *reading) tree(data []byte) *node {
 func (r *reading) document(data []byte) ast.Node {
 	file, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		msg, line, column := "not readable", 0, 0
-		if e, ok := errors.AsType[yaml.Error](err); ok {
-			msg, _, _ = strings.Cut(e.GetMessage(), `"`)
-			msg = strings.TrimSpace(msg)
-			if tk := e.GetToken(); tk != nil && tk.Position != nil {
-				line, column = tk.Position.Line, tk.Position.Column
-			}
-		}
-		r.note(root, line, column, "YAML: "+msg, `a value with special characters, such as "${NAME}", stands in quotes`)
+		r.syntax(err)
 		return nil
 	}
 	var body ast.Node
@@ -117,6 +109,31 @@ func (r *reading) document(data []byte) ast.Node {
 		r.note(root, 1, 1, "the file is empty", "lastdrop validate --schema prints the keys of a config")
 	}
 	return body
+}
+
+// syntax notes what the parser says, without the source that it quotes.
+func (r *reading) syntax(err error) {
+	e, ok := errors.AsType[yaml.Error](err)
+	if !ok {
+		r.note(root, 0, 0, "YAML: not readable", "")
+		return
+	}
+	line, column := 0, 0
+	if tk := e.GetToken(); tk != nil && tk.Position != nil {
+		line, column = tk.Position.Line, tk.Position.Column
+	}
+	msg, _, _ := strings.Cut(e.GetMessage(), `"`)
+	msg = strings.ReplaceAll(strings.TrimSpace(msg), "\t", `\t`)
+	cure := ""
+	switch {
+	case strings.Contains(msg, `\t`):
+		cure = "indent with spaces"
+	case strings.Contains(msg, "end character"):
+		cure = "close the quotes"
+	case strings.Contains(msg, "must be specified"), strings.Contains(msg, "not allowed"), strings.Contains(msg, "reserved"):
+		cure = `put a value with special characters into quotes, e.g. "${NAME}"`
+	}
+	r.note(root, line, column, "YAML: "+msg, cure)
 }
 
 // invalidAt is the index of the first byte that is not UTF-8.
@@ -143,7 +160,6 @@ func (r *reading) node(a ast.Node, at pointer) *node {
 	if tk := a.GetToken(); tk != nil && tk.Position != nil {
 		n.line, n.column = tk.Position.Line, tk.Position.Column
 	}
-	n.keyLine, n.keyColumn = n.line, n.column
 	r.nodes[at] = n
 	switch v := a.(type) {
 	case *ast.MappingNode:
@@ -156,8 +172,9 @@ func (r *reading) node(a ast.Node, at pointer) *node {
 			n.items = append(n.items, r.node(item, at.item(i)))
 		}
 	default:
-		r.scalar(n, a)
+		r.leaf(n, a)
 	}
+	n.keyLine, n.keyColumn = n.line, n.column
 	return n
 }
 
@@ -203,8 +220,8 @@ func keyText(k ast.MapKeyNode) (string, bool) {
 	}
 }
 
-// scalar fills a node with a single value.
-func (r *reading) scalar(n *node, a ast.Node) {
+// leaf fills a node with a single value.
+func (r *reading) leaf(n *node, a ast.Node) {
 	tk := a.GetToken()
 	switch v := a.(type) {
 	case *ast.StringNode:

@@ -36,7 +36,9 @@ func (p pointer) item(i int) pointer { return p + "/" + pointer(strconv.Itoa(i))
 func (p pointer) parent() pointer { return p[:max(strings.LastIndexByte(string(p), '/'), 0)] }
 
 // last is the last key.
-func (p pointer) last() string { return unescapeKey.Replace(string(p[strings.LastIndexByte(string(p), '/')+1:])) }
+func (p pointer) last() string {
+	return unescapeKey.Replace(string(p[strings.LastIndexByte(string(p), '/')+1:]))
+}
 
 // within reports whether p lies inside another place.
 func (p pointer) within(other pointer) bool { return strings.HasPrefix(string(p), string(other)+"/") }

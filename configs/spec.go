@@ -93,7 +93,10 @@ func (p *Pages) positions(s *adapters.Pages) {
 		}
 	}
 	if k := p.Cursor; k != nil {
-		s.CursorParam, s.CursorPath, s.CursorHeader, s.SameIsEnd = k.Param, string(k.Path), k.Header, k.SameIsEnd
+		s.CursorPath, s.CursorHeader, s.SameIsEnd = string(k.Path), k.Header, k.SameIsEnd
+		if k.Param != nil {
+			s.CursorParam = *k.Param
+		}
 	}
 	if n := p.Next; n != nil {
 		s.NextPath, s.NextRebase = string(n.Path), n.Rebase

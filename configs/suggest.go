@@ -23,6 +23,9 @@ func (r *reading) unknown(n *node, f field, known []string) {
 		cure = "that is " + synonyms[plainName(f.key)] + " here"
 	default:
 		cure = "known here: " + strings.Join(known, ", ")
+		if far := likeElsewhere(f.key); far != "" {
+			cure = "did you mean " + far + "?"
+		}
 	}
 	if n.at.inAuth() && !isNear || r.secrets.Has(f.key) { // perhaps a secret in the wrong place
 		p = n.at
@@ -58,6 +61,25 @@ func elsewhere(key string) []string {
 		}
 	})
 	return places
+}
+
+// likeElsewhere returns the path of a key of another mapping that was most
+// likely meant. Short words are like too many others.
+func likeElsewhere(key string) string {
+	const long = 6
+	byName := map[string]string{}
+	var names []string
+	walkKeys(reflect.TypeFor[Config](), root, func(p pointer, _ reflect.StructField) {
+		if name := p.last(); byName[name] == "" && len(name) >= long {
+			byName[name] = p.String()
+			names = append(names, name)
+		}
+	})
+	if len(key) < long {
+		return ""
+	}
+	near, _ := nearest(key, names)
+	return byName[near]
 }
 
 // walkKeys calls visit for each key below a struct type, in order.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"lastdrop/adapters"
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
 
@@ -191,6 +193,9 @@ func (d *drain) overlap() int {
 		return 0
 	}
 	n := s.Overlap
+	if !d.shape.always && s.Size < 2 {
+		return 0 // pages of one item cannot overlap and get on
+	}
 	if d.shape.always {
 		n = max(1, n)
 	}
@@ -280,6 +285,7 @@ func (d *drain) facts() reconcile.Facts {
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
+		At: resumePoint(s.At), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
 		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Skips: s.Skips, Clamped: s.Clamped,
 	}
 	for _, t := range s.HalfLeft {
@@ -289,4 +295,17 @@ func (d *drain) facts() reconcile.Facts {
 		f.PartialLeft = append(f.PartialLeft, d.opt.Client.Hide(t))
 	}
 	return f
+}
+
+// resumePoint names a position as a resume point.
+func resumePoint(p adapters.Position) judge.Resume {
+	switch {
+	case p.URL != "":
+		return judge.Resume{Kind: "url", Value: p.URL}
+	case len(p.Cursor) > 0:
+		return judge.Resume{Kind: "cursor", Value: string(p.Cursor)}
+	case p.Size > 0:
+		return judge.Resume{Kind: "page", Value: strconv.FormatInt(p.Number, 10)}
+	}
+	return judge.Resume{Kind: "offset", Value: strconv.FormatInt(p.Offset, 10)}
 }

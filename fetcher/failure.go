@@ -273,6 +273,8 @@ func (s *State) noPage(sh shape, a *answer, st *step) {
 		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
 	case a.kind == kindTrouble && s.Counts.Held > 0 && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleError:
 		s.settleConfirmed(&adapters.Page{}, st)
+	case a.kind == kindTrouble && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleMissing && sh.absentIsEmpty:
+		s.settleConfirmed(&adapters.Page{}, st)
 	case a.kind == kindTrouble && s.complete() && s.Counts.Held > 0:
 		s.Ended = true
 		s.stop(reconcile.StopEnd, "the total is reached, and the page after it is an error: "+a.text)

@@ -57,11 +57,11 @@ func (d *drain) triesFor(a *answer) int {
 		if small {
 			return 0
 		}
-		return min(1, retries)
+		return retries
 	case kindOther:
 		return min(3, retries)
 	case kindNothing:
-		return min(2, retries)
+		return min(3, retries)
 	case kindPartial:
 		if small {
 			return min(1, retries)
@@ -85,6 +85,7 @@ func (d *drain) troublePatience(t *adapters.Trouble, retries int) int {
 		if d.state.Counts.Held == 0 {
 			return 0 // the path is wrong, most likely
 		}
+		return min(3, retries)
 	}
 	return min(1, retries)
 }

@@ -2,15 +2,17 @@ package fetcher
 
 import (
 	"context"
+	"encoding/json"
 
 	"lastdrop/judge/reconcile"
 )
 
-// A Mark says how far a sink is durable: the file's length in bytes and the
-// items in it.
+// A Mark says how far a sink is durable: the file's length in bytes, the
+// items in it, and a checksum of these bytes where the sink keeps one.
 type Mark struct {
-	Length int64 `json:"length"`
-	Items  int64 `json:"items"`
+	Length int64  `json:"length"`
+	Items  int64  `json:"items"`
+	Sum    uint32 `json:"sum,omitempty"`
 }
 
 // A Sink takes items, a line each. After Sync returns, everything written
@@ -30,6 +32,19 @@ type Checkpoint struct {
 	State    []byte // opaque JSON of the walk; holds no secret
 }
 
+// MarkOf gives the sink's mark that stands in a stored state: where the sink
+// is to be cut before the run goes on. No state means no mark.
+func MarkOf(state []byte) (Mark, error) {
+	var s struct {
+		Mark Mark `json:"mark"`
+	}
+	if len(state) == 0 {
+		return Mark{}, nil
+	}
+	err := json.Unmarshal(state, &s)
+	return s.Mark, err
+}
+
 // A Ledger keeps checkpoints. Commit is atomic and durable when it returns
 // nil: either all of a checkpoint is there after a crash, or nothing of it.
 type Ledger interface {
@@ -39,7 +54,6 @@ type Ledger interface {
 // A Resume is where an unfinished run goes on: what its last checkpoint holds.
 type Resume struct {
 	State []byte
-	Mark  Mark
 	// Keys yields the identity hashes of all new items of the run, 16 bytes
 	// each, in the order of attempts: one call a page row.
 	Keys func(yield func(keys []byte) error) error

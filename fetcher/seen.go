@@ -43,12 +43,15 @@ func fingerprint(raw []byte, seed uint64) uint64 {
 type mark struct {
 	content uint64 // fingerprint of the first reading, 0 after a resume
 	pass    int32  // the last pass in which it was seen
+	turn    int32  // the how-manieth distinct item of that pass it was
 }
 
 // seen is the set of items that a run holds.
 type seen struct {
 	seed  uint64
 	marks map[key]mark
+	pass  int
+	turn  int32 // of the last distinct item of the pass
 	buf   []byte
 }
 
@@ -59,8 +62,10 @@ func (s *seen) restore(keys []byte, pass int) error {
 	if len(keys)%len(key{}) != 0 {
 		return fmt.Errorf("stored identity hashes are %d bytes long, no multiple of %d", len(keys), len(key{}))
 	}
+	s.pass = pass
 	for ; len(keys) > 0; keys = keys[len(key{}):] {
-		s.marks[key(keys[:len(key{})])] = mark{pass: int32(pass)}
+		s.turn++
+		s.marks[key(keys[:len(key{})])] = mark{pass: int32(pass), turn: s.turn}
 	}
 	return nil
 }
@@ -75,6 +80,13 @@ type match struct {
 	// Prefix counts the leading items that this pass has seen; Later counts
 	// those it has seen that stand after a fresh one.
 	Prefix, Later int
+	// Joins reports that the leading items show that the page goes on where
+	// the pass stands: among them is the last item that was read, or two
+	// neighbours follow each other as they did before. One held item alone
+	// may be one that has moved.
+	Joins bool
+	// HasLast reports that the last item that the pass has read is here.
+	HasLast bool
 	// Conflicts counts items whose id was held with other content; SameID
 	// those of them that conflict with another item of this very page.
 	Conflicts, SameID int
@@ -85,6 +97,9 @@ type match struct {
 
 // match looks the items up and changes nothing.
 func (s *seen) match(items []adapters.Item, pass int) match {
+	if pass != s.pass {
+		s.pass, s.turn = pass, 0
+	}
 	m := match{keys: make([]key, len(items)), isNew: make([]bool, len(items)), fresh: make([]bool, len(items))}
 	here := make(map[key]uint64, len(items))
 	h := xxh3.New()
@@ -102,12 +117,25 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		m.isNew[i] = !held && !twice
 		m.fresh[i] = !twice && (!held || int(old.pass) != pass)
 		m.count(i)
+		m.HasLast = m.HasLast || (held && int(old.pass) == pass && old.turn == s.turn)
 		m.conflict(it, len(it.ID) > 0 && twice && first != fp, len(it.ID) > 0 && held && old.content != 0 && old.content != fp)
 	}
 	if len(items) > 0 {
 		m.fingerprint = h.Sum64() | 1
 	}
+	m.Joins = s.joins(&m)
 	return m
+}
+
+// joins looks at the items that lead a page and were read before.
+func (s *seen) joins(m *match) bool {
+	for i := range m.Prefix {
+		turn := s.marks[m.keys[i]].turn
+		if turn == s.turn || (i > 0 && turn == s.marks[m.keys[i-1]].turn+1) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *match) count(i int) {
@@ -144,12 +172,14 @@ func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, 
 		k := m.keys[i]
 		old, held := s.marks[k]
 		if !held {
-			s.marks[k] = mark{content: fingerprint(items[i].Raw, s.seed), pass: int32(pass)}
+			old.content = fingerprint(items[i].Raw, s.seed)
 			fresh = append(fresh, i)
 			keys = append(keys, k[:]...)
-			continue
 		}
-		old.pass = int32(pass)
+		if !held || int(old.pass) != pass {
+			s.turn++
+			old.pass, old.turn = int32(pass), s.turn
+		}
 		s.marks[k] = old
 	}
 	return fresh, keys

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"encoding/json"
+	"time"
 
 	"lastdrop/adapters"
 	"lastdrop/judge"
@@ -39,6 +40,7 @@ type State struct {
 	Bad     int `json:"bad"`
 	Streak  int `json:"streak"`
 
+	High     int64             `json:"high"`     // rows read in this pass, by position
 	Overlap  int               `json:"overlap"`  // items to overlap with the page before
 	Borders  int               `json:"borders"`  // steps back at this border
 	Forced   bool              `json:"forced"`   // a border was given up as unverified: hold the page as it comes
@@ -79,6 +81,8 @@ type State struct {
 	Reach     judge.Count `json:"reach"`
 	ReachText string      `json:"reach_text"`
 	LastPages int64       `json:"last_pages"` // the server's page count, 0: none
+	LastSize  int         `json:"last_size"`  // and the size that it counts with
+	Grown     int64       `json:"grown"`      // how far the total rose with this page
 
 	HalfLeft    []string `json:"half_left,omitempty"`
 	PartialLeft []string `json:"partial_left,omitempty"`
@@ -93,6 +97,8 @@ type State struct {
 	TotalWalks  bool     `json:"total_walks"`
 	Disagree    []string `json:"disagree,omitempty"`
 	Counted     bool     `json:"counted"` // the count request before the run was made
+
+	Waited time.Duration `json:"waited"` // in pauses
 
 	Mark Mark `json:"mark"` // of the sink, at the checkpoint
 	// Restarted says that the stored pass begins anew: what it had seen does
@@ -189,7 +195,7 @@ func (s *State) restart() {
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
 	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed = reconcile.None, "", false, ""
-	s.TotalWalks = false
+	s.TotalWalks, s.High = false, 0
 	s.forget()
 }
 

@@ -122,6 +122,10 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, st *step) {
 		return
 	}
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 {
+		if len(p.Items) > 0 && !m.HasLast {
+			s.Unconfirmed = "the request past the end was answered with items from the middle of what had been read"
+			s.Move.Unverified++
+		}
 		s.settleConfirmed(p, st)
 		return
 	}
@@ -209,7 +213,7 @@ func (s *State) move(to adapters.Position) {
 // the server names none: until the total, the server's page count, or an
 // empty page.
 func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
-	s.MoreHere = p.More == judge.Yes || p.Offered
+	s.MoreHere = p.More == judge.Yes || p.Offered || s.countedOn(sh, p)
 	rows := len(p.Items) + p.Nulls + p.Rejected
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= max(lapped, int64(s.keyLap(sh))) {
 		s.empty(sh, p, st)
@@ -229,6 +233,12 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 	default:
 		s.move(p.Next.At)
 	}
+}
+
+// countedOn reports whether the server's page count says that further pages
+// follow.
+func (s *State) countedOn(sh shape, p *adapters.Page) bool {
+	return sh.rank && p.LastPages.OK && p.Next.At.Size > 0 && p.Next.At.Size == p.Size && p.Next.At.Number < p.LastPages.N
 }
 
 // keyLap is how many items an inclusive keyset page repeats at the least.
@@ -261,8 +271,13 @@ func (s *State) pastTotal(sh shape, at adapters.Position) bool {
 // atTotal ends a walk at its total. A total that may only echo its page is
 // settled by one request past it.
 func (s *State) atTotal(sh shape, p *adapters.Page, st *step) {
-	if s.PassTotals.Doubtful() {
+	switch {
+	case s.Confirming != confirmNone || !p.Next.HasAt || len(p.Items) == 0:
+	case s.PassTotals.Doubtful():
 		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the total %d may only echo its own page: asking past it", s.PassTotals.Last), st)
+		return
+	case s.Totals.Moved > 0:
+		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the total moved: asking past %d", s.PassTotals.Last), st)
 		return
 	}
 	if s.lastPage(sh, p) {

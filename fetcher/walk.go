@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lastdrop/adapters"
+	"lastdrop/internal/secret"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
@@ -19,6 +20,8 @@ type shape struct {
 	pages  adapters.Pages
 	hasIDs bool
 	keyIsID
+
+	absentIsEmpty bool
 }
 
 // keyIsID says whether a keyset's key is an identity.
@@ -26,7 +29,8 @@ type keyIsID bool
 
 func newShape(spec adapters.Spec) shape {
 	p := spec.Pages
-	sh := shape{pages: p, hasIDs: len(spec.Items.IDs) > 0, sized: p.SizeParam != "" && p.SizeStart > 0, min: max(1, p.SizeMin)}
+	sh := shape{pages: p, hasIDs: len(spec.Items.IDs) > 0, sized: p.SizeParam != "" && p.SizeStart > 0, min: max(1, p.SizeMin),
+		absentIsEmpty: spec.Items.AbsentIsEmpty}
 	switch p.Style {
 	case "offset":
 		sh.rank, sh.always, sh.lap = true, true, true
@@ -93,32 +97,43 @@ func continuationWord(p *adapters.Page) string {
 // lapped gives how many rows of the page stand before the position: those
 // were read before and are asked for again.
 func (s *State) lapped(p *adapters.Page) int64 {
-	if !p.Start.OK || p.Start.N >= s.At.Offset {
+	if !p.Start.OK {
 		return 0
 	}
-	return s.At.Offset - p.Start.N
+	return max(0, max(s.At.Offset, s.High)-p.Start.N)
 }
 
 // observe takes up the page's totals. It reports whether the main one moved
 // within this pass.
 func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved bool) {
+	before := s.PassTotals
+	s.Grown = 0
+	if p.LastPages.OK && s.Page > 0 && s.LastSize == p.Size && s.LastPages != p.LastPages.N {
+		moved = true
+		s.Move.Moved++
+		st.note("total", "the server's page count moved from %d to %d", s.LastPages, p.LastPages.N)
+	}
 	for i, t := range p.Totals {
 		if i > 0 {
 			s.disagree(p.Totals[0], t)
 			continue
 		}
 		o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: len(p.Items) + p.Nulls + p.Rejected, Asked: p.Size, Distinct: s.PassItems}
-		before := s.PassTotals
 		live, remark := s.PassTotals.Observe(o)
-		moved = s.PassTotals.Moved > before.Moved
+		shifted := s.PassTotals.Moved > before.Moved
+		if before.Bounds > 0 && t.Kind == judge.LowerBound && t.Value != before.LastBound {
+			shifted = true // a bound of an unchanging set does not change
+		}
 		o.Distinct = s.Counts.Distinct
 		s.Totals.Observe(o)
 		if !live && remark != "" && s.PassTotals.Collapsed && !before.Collapsed {
 			st.note("reach", "the total %s", remark)
 		}
-		if moved {
+		if shifted {
+			moved = true
+			s.Grown = max(0, s.PassTotals.Last-before.Last)
 			s.Move.Moved++
-			st.note("total", "total moved from %d to %d", before.Last, s.PassTotals.Last)
+			st.note("total", "the total moved, to %d", t.Value)
 		}
 	}
 	return moved
@@ -141,10 +156,10 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	if s.rereading() || int64(len(p.Items)) <= lapped {
 		return false
 	}
-	if p.EchoPage.OK && sh.rank && s.Page > 0 && s.clampedEcho(sh, p) {
-		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", s.pageNumber(sh), p.EchoPage.N)
+	if p.EchoPage.OK && sh.rank && !sh.always && s.Page > 0 && len(p.Items) > 0 && m.Fresh == 0 && m.HasLast && s.clampedEcho(sh, p) {
+		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", askedPage(sh, p), p.EchoPage.N)
 		st.cause = "the server answers with its last page"
-		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", s.pageNumber(sh), p.EchoPage.N))
+		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", askedPage(sh, p), p.EchoPage.N))
 		return true
 	}
 	if !again || s.At.IsStart() {
@@ -153,7 +168,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	st.note("loop", "the page at %s came before in this pass", describe(s.At))
 	st.cause = "a page that came before"
 	switch {
-	case s.Confirming == confirmEnd || s.Confirming == confirmEcho:
+	case (s.Confirming == confirmEnd || s.Confirming == confirmEcho) && m.HasLast:
 		s.settleConfirmed(p, st)
 	case s.complete():
 		s.stop(reconcile.StopEnd, "")
@@ -169,10 +184,16 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 }
 
 func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
-	return p.EchoPage.N < s.pageNumber(sh)
+	return p.EchoPage.N < askedPage(sh, p)
 }
 
-func (s *State) pageNumber(sh shape) int64 { return s.At.Number + sh.pages.NumberFirst }
+// askedPage is the page number that the request named.
+func askedPage(sh shape, p *adapters.Page) int64 {
+	if !p.Start.OK || p.Size == 0 {
+		return 0
+	}
+	return p.Start.N/int64(p.Size) + sh.pages.NumberFirst
+}
 
 func (s *State) positionParam(sh shape) string {
 	if sh.pages.Style == "offset" {
@@ -205,7 +226,7 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 	if lapped == 0 {
 		return s.wantLap(sh, p, m, moved, st)
 	}
-	if m.Prefix > 0 {
+	if m.Joins {
 		s.Borders = 0
 		return false
 	}
@@ -228,10 +249,10 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 // wantLap asks for the same page again with an overlap, where something moved
 // and the style can.
 func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *step) bool {
-	if !moved || m.Prefix > 0 {
+	if !moved {
 		return false
 	}
-	if !sh.lap || s.Overlap > 0 {
+	if !sh.lap || s.Size < 2 || s.Overlap > 0 {
 		s.Move.Unverified++
 		return false
 	}
@@ -256,9 +277,6 @@ func (s *State) stepBack(sh shape, st *step) {
 
 // judgeRepeats sorts the items that this pass had seen before.
 func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) {
-	if s.Borders > 0 && m.Prefix > 0 {
-		s.Borders = 0
-	}
 	again := len(p.Items) - m.Fresh
 	if again == 0 || s.rereading() {
 		if moved && !sh.rank && !sh.keyset && s.Page > 0 {
@@ -270,11 +288,11 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 	case sh.rank:
 		if extra := int64(m.Prefix) - lapped; extra > 0 {
 			s.Move.Shifts++
-			if !moved {
-				s.Move.Unstable += extra // an insert would have moved the total
+			if s.Grown < extra {
+				s.Move.Unstable += extra // inserts would have raised the total
 			}
 			st.note("shift", "%d items came again at item %d", extra, s.At.Offset)
-			if sh.lap && s.Overlap == 0 {
+			if sh.lap && s.Size > 1 && s.Overlap == 0 {
 				s.Overlap = 1
 			}
 		}
@@ -326,7 +344,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 		s.Ties = fmt.Sprintf("pages go on after the last %s, which is not the id: items that share one can be lost at a border", sh.pages.KeysetPath)
 	}
 	if p.LastPages.OK {
-		s.LastPages = p.LastPages.N
+		s.LastPages, s.LastSize = p.LastPages.N, p.Size
 	}
 	if p.Next.Note == "skip" {
 		s.Skips++
@@ -335,6 +353,9 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.Shrinks, s.Tries, s.Reasked, s.Probing = 0, 0, 0, s.Probing && m.Fresh == 0
 	if m.Fresh > 0 {
 		s.Expired = 0
+	}
+	if p.Start.OK {
+		s.High = max(s.High, p.Start.N+int64(len(p.Items)+p.Nulls+p.Rejected))
 	}
 	s.Reread = false
 	s.grow(sh)
@@ -361,7 +382,7 @@ func (s *State) rereading() bool {
 func describe(p adapters.Position) string {
 	switch {
 	case p.URL != "":
-		return "link " + clip(p.URL, 120)
+		return "link " + clip((*secret.Set)(nil).HideURL(p.URL), 120)
 	case len(p.Cursor) > 0:
 		return "cursor " + clip(string(p.Cursor), 60)
 	case p.Size > 0:

@@ -42,7 +42,7 @@ func ParseLinks(values []string) (links []Link, broken []string) {
 	return links, broken
 }
 
-var namesNext = regexp.MustCompile(`(?i)\brel\b[^;]*\bnext\b`)
+var namesNext = regexp.MustCompile(`(?i)rel\b[^;]*\bnext\b`)
 
 // NamesNext reports whether a raw part that ParseLinks could not read names
 // the relation next. It would rather say yes once too often.
@@ -105,11 +105,11 @@ func (p *linkParser) raw() string {
 		case c == '"':
 			quoted = !quoted
 		case c == ',' && !quoted && strings.HasPrefix(strings.TrimLeft(p.text[p.at+1:], " \t\r\n"), "<"):
-			return strings.TrimSpace(p.text[start:p.at])
+			return strings.Trim(p.text[start:p.at], " \t\r\n")
 		}
 	}
 	p.at = len(p.text)
-	return strings.TrimSpace(p.text[start:])
+	return strings.Trim(p.text[start:], " \t\r\n")
 }
 
 // link reads <URL> and its parameters.

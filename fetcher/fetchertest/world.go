@@ -152,7 +152,7 @@ func (m *Memory) Commit(_ context.Context, c fetcher.Checkpoint) error {
 func (m *Memory) Resume() *fetcher.Resume {
 	m.Lines = m.Lines[:m.Mark.Items]
 	m.synced = len(m.Lines)
-	return &fetcher.Resume{State: m.State, Mark: m.Mark, Keys: func(yield func([]byte) error) error {
+	return &fetcher.Resume{State: m.State, Keys: func(yield func([]byte) error) error {
 		for _, a := range m.Attempts {
 			if err := yield(a.Keys); err != nil {
 				return err
@@ -253,9 +253,8 @@ func (r Result) Story() string {
 	}
 	fmt.Fprintf(&b, "contract: %+v\n", r.Sim.Contract)
 	for i, a := range r.Memory.Attempts {
-		if i > 60 {
-			fmt.Fprintf(&b, "  … %d more attempts\n", len(r.Memory.Attempts)-i)
-			break
+		if i >= 5 && i < len(r.Memory.Attempts)-16 {
+			continue
 		}
 		fmt.Fprintf(&b, "  %d pass %d page %d try %d %s size %d: status %d items %d new %d again %d total %v more %q %s; %s %s\n", a.Seq, a.Pass, a.Page, a.Try,
 			a.Position, a.SizeAsked, a.Status, a.Items, a.New, a.Repeated, a.Total, a.More, a.Outcome, a.Action, a.Cause)

@@ -114,10 +114,14 @@ func Read(data []byte) ([]judge.Snapshot, error) {
 // plainer turns a type error into one that speaks of the archive, not of Go.
 func plainer(err error) error {
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("%s is of the wrong type: %s", wrong.Field, wrong.Value)
+	if !errors.As(err, &wrong) {
+		return err
 	}
-	return err
+	where := wrong.Field
+	if where == "" {
+		where = "it"
+	}
+	return fmt.Errorf("%s is of the wrong type: %s", where, wrong.Value)
 }
 
 // snapshot reads one entry. Its error begins with the path inside the entry.

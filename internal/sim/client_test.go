@@ -45,7 +45,7 @@ var errEnd = errors.New("past the end")
 
 func (c *client) walk() error {
 	at := spot{page: c.h.Number.First, cursor: c.h.Cursor.Seed}
-	for range 2000 {
+	for range 400 {
 		body, header, err := c.get(at)
 		if errors.Is(err, errEnd) {
 			return nil
@@ -63,7 +63,7 @@ func (c *client) walk() error {
 		}
 		at = next
 	}
-	return errors.New("no end after 2000 pages")
+	return errors.New("no end after 400 pages")
 }
 
 // get fetches one page.

@@ -202,6 +202,9 @@ func (e Blank) apply(x *exchange) {
 	x.ans.status = e.Code
 	x.ans.setBody(nil)
 	x.ans.header.Del("Content-Encoding")
+	if x.ans.bodiless() {
+		x.ans.header.Del("Content-Type")
+	}
 	x.ans.framing, x.ans.declared = ByLength, -1
 	x.void = true
 }

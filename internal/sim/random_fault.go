@@ -130,7 +130,7 @@ func (r roll) faults(s *Sim, k int, harms ...harm) {
 	var kinds []kindOfFault
 	for _, f := range catalogue() {
 		for _, h := range harms {
-			if f.harm == h && f.fits(s.API, len(s.World.Items)) {
+			if f.harm == h && f.fits(s.API.normal(), len(s.World.Items)) {
 				kinds = append(kinds, f)
 			}
 		}

@@ -20,9 +20,9 @@ type Sim struct {
 	// Contract is what the operator of a client may rely on beyond the answers;
 	// see [Contract].
 	Contract Contract
-	// NoLog keeps no record of requests, for servers that run for long; Truth
-	// is then without a classification.
-	NoLog bool
+	// LogLimit keeps the record of about so many requests, for servers that run
+	// for long; 0 keeps all. A Truth whose record is cut is never Unknowable.
+	LogLimit int
 
 	api API
 
@@ -121,7 +121,7 @@ func (s *Sim) exchange(q *request) answer {
 	s.line.advance(s.n)
 	x := &exchange{sim: s, api: &s.api, req: q, n: s.n}
 	switch {
-	case s.api.Count != "" && q.url.Path == s.api.Count:
+	case s.api.Count != "" && strings.HasSuffix(q.url.Path, s.api.Count):
 		x.count()
 	case !s.serves(q.url.Path):
 		x.answerError(http.StatusNotFound, "no such collection: "+q.url.Path)
@@ -133,10 +133,8 @@ func (s *Sim) exchange(q *request) answer {
 	return x.ans
 }
 
-// serves reports whether a path is the collection's.
-func (s *Sim) serves(path string) bool {
-	return path == s.api.Path || strings.HasSuffix(path, s.api.Path)
-}
+// serves reports whether a path is the collection's, below any prefix.
+func (s *Sim) serves(path string) bool { return strings.HasSuffix(path, s.api.Path) }
 
 // count answers a count request.
 func (x *exchange) count() {
@@ -152,9 +150,6 @@ func (s *Sim) record(x *exchange) {
 	for _, name := range fired {
 		s.counts[name]++
 	}
-	if s.NoLog {
-		return
-	}
 	e := Entry{
 		N: s.n, Method: x.req.method, URL: x.req.url.RequestURI(), Body: string(x.req.body),
 		Place: x.ask.place.label(), From: x.from, Asked: x.ask.asked, Size: x.ask.size,
@@ -167,6 +162,9 @@ func (s *Sim) record(x *exchange) {
 		e.Items = len(e.items)
 	}
 	s.log = append(s.log, e)
+	if s.LogLimit > 0 && len(s.log) > 2*s.LogLimit {
+		s.log = append(s.log[:0], s.log[len(s.log)-s.LogLimit:]...)
+	}
 }
 
 // attempt counts requests for a place.
@@ -196,7 +194,5 @@ func (s *Sim) snapshot(name int, def []Item) []Item {
 
 // sign remembers what the answer says before bytes go wrong.
 func (x *exchange) sign() {
-	if !x.sim.NoLog {
-		x.ans.signed = x.ans.digest()
-	}
+	x.ans.signed = x.ans.digest()
 }

@@ -62,8 +62,8 @@ func (s *Sim) inScope(items []Item) []Item {
 // unknowable looks for a witness: a list made of what was served alone, that
 // answers every request of the run as it was answered.
 func (s *Sim) unknowable(t Truth) (bool, string) {
-	if s.NoLog || len(s.log) == 0 {
-		return false, "there is no record"
+	if len(s.log) < s.n || s.n == 0 {
+		return false, "there is no full record"
 	}
 	if !slices.ContainsFunc(t.Always, func(k string) bool { return !t.Served[k] }) {
 		return false, "every item was served"

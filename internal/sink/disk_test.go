@@ -127,10 +127,7 @@ func (d *disk) reboot(power bool) {
 // survivor is a file after a power cut: what was durable and is unchanged, then any of the old bytes, the
 // new ones and zeros, of any length between.
 func (n *inode) survivor(rng *rand.Rand) []byte {
-	same := 0
-	for same < len(n.data) && same < len(n.durable) && n.data[same] == n.durable[same] {
-		same++
-	}
+	same := common(n.data, n.durable)
 	length := same + rng.IntN(max(len(n.data), len(n.durable))-same+1)
 	if rng.IntN(3) == 0 {
 		length = len(n.data)
@@ -305,9 +302,7 @@ func (h *diskHandle) Sync() error {
 	n := h.node
 	err := h.disk.change("sync", n.flush)
 	if err != nil && !h.disk.dead {
-		for n.staleFrom = 0; n.staleFrom < len(n.durable) && n.staleFrom < len(n.data) &&
-			n.durable[n.staleFrom] == n.data[n.staleFrom]; n.staleFrom++ {
-		}
+		n.staleFrom = common(n.data, n.durable)
 		n.staleTo = len(n.data)
 	}
 	return err
@@ -315,8 +310,8 @@ func (h *diskHandle) Sync() error {
 
 func (n *inode) flush() {
 	disk := bytes.Clone(n.data)
-	for i := n.staleFrom; i < n.staleTo; i++ {
-		disk[i] = 0
+	if n.staleFrom < n.staleTo {
+		clear(disk[n.staleFrom:n.staleTo])
 	}
 	n.durable = disk
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sort"
 	"strings"
 	"testing"
 
@@ -74,15 +75,14 @@ func (p *pull) held() int {
 	return int(p.mark.Items)
 }
 
-// numbered makes items that differ, and from time to time is one larger than the buffers.
+// numbered makes items that differ, of which one is larger than the buffers.
 func numbered(n int) [][]byte {
 	items := make([][]byte, n)
 	for i := range items {
-		pad := ""
-		if i%7 == 3 {
-			pad = strings.Repeat(fmt.Sprint(i), 40_000)
+		items[i] = fmt.Appendf(nil, `{"id":%d,"pad":"%s"}`, i, strings.Repeat("=", i))
+		if i == 6 {
+			items[i] = fmt.Appendf(nil, `{"id":%d,"pad":"%s"}`, i, strings.Repeat("=", bufferSize))
 		}
-		items[i] = fmt.Appendf(nil, `{"id":%d,"pad":"%s"}`, i, pad)
 	}
 	return items
 }
@@ -129,10 +129,16 @@ func same(t testing.TB, what string, got, want []byte) {
 	if bytes.Equal(got, want) {
 		return
 	}
-	at := 0
-	for at < len(got) && at < len(want) && got[at] == want[at] {
-		at++
-	}
+	at := common(got, want)
 	t.Fatalf("%s: %d bytes (%d lines), want %d (%d lines); they part at byte %d (line %d)", what,
 		len(got), bytes.Count(got, newline), len(want), bytes.Count(want, newline), at, bytes.Count(want[:at], newline))
+}
+
+// common is the length of the common start.
+func common(a, b []byte) int {
+	n := min(len(a), len(b))
+	if bytes.Equal(a[:n], b[:n]) {
+		return n
+	}
+	return sort.Search(n, func(i int) bool { return !bytes.Equal(a[:i+1], b[:i+1]) })
 }

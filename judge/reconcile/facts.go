@@ -1,6 +1,10 @@
 package reconcile
 
-import "lastdrop/judge"
+import (
+	"time"
+
+	"lastdrop/judge"
+)
 
 // Stop says why a walk stopped. The zero value is the natural one: the walk
 // came to where nothing further was offered.
@@ -106,6 +110,11 @@ type Facts struct {
 	MoreKnown bool
 	Reach     judge.Count
 	ReachText string
+
+	// At is where the walk stands, as a resume point: kind and value.
+	At       judge.Resume
+	PageSize SizeSummary
+	Waited   time.Duration // in pauses, for limits and retries
 
 	HalfLeft    []string // pages that stayed half
 	PartialLeft []string // pages that said themselves that they were a part, and stayed so

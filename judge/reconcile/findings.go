@@ -172,7 +172,11 @@ func (r *ruler) end() {
 func (r *ruler) notes() {
 	f := r.f
 	if f.Totals.Collapsed {
-		r.say("RC032", judge.Unknown, "the total collapsed to %s on an empty page; the last live one, %s, stands", num(f.Totals.CollapsedTo), num(f.Totals.Last))
+		last := max(f.Totals.Last, f.Totals.Estimate)
+		r.say("RC032", judge.Unknown, "the total collapsed to %s on an empty page; the one before it, %s, stands", num(f.Totals.CollapsedTo), num(last))
+		if !r.inBand && !r.lost {
+			r.doubtful = true
+		}
 	}
 	for _, t := range f.Disagree {
 		r.say("RC033", judge.Unknown, "%s", t)
@@ -263,3 +267,6 @@ func times(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
+
+// Informs reports whether a rule decides nothing and only informs.
+func Informs(id string) bool { return note(id) && id != "RC040" }

@@ -78,8 +78,10 @@ func (r *ruler) settled() bool {
 // a count can stand for the end.
 func (r *ruler) finished() bool {
 	switch r.f.Stop {
-	case StopEnd, StopLoop, StopNotSaid, StopReach:
+	case StopEnd, StopNotSaid:
 		return true
+	case StopLoop, StopReach:
+		return r.f.Totals.Min == r.f.Totals.Max // a total that moved says nothing about a walk that was cut
 	}
 	return false
 }
@@ -89,7 +91,8 @@ func (r *ruler) counting() {
 	f := r.f
 	t := &f.Totals
 	if t.EchoOnly {
-		r.say("RC014", judge.Unknown, "the total only echoes its own page (%d items came past it): it is not counted", f.Distinct)
+		r.wonder("RC014", "the total only echoes its own page (%s items came, and it says %s): it cannot be counted", num(f.Distinct), num(t.Last))
+		r.advise("this total is none: say `total: none`, and name an end mark")
 	}
 	if t.LowerBound > f.Distinct {
 		r.setMissing(t.LowerBound - f.Distinct)

@@ -16,6 +16,7 @@ type Totals struct {
 	Collapsed             bool
 	CollapsedTo           int64
 	LowerBound            int64 // greatest lower bound seen
+	LastBound             int64
 	Bounds, Estimates     int   // how many of those were seen
 	Estimate              int64 // the last estimate
 
@@ -43,12 +44,16 @@ type Observation struct {
 func (t *Totals) Observe(o Observation) (live bool, remark string) {
 	switch o.Kind {
 	case judge.Estimate:
+		if t.Estimate > 0 && o.Value == 0 && o.Items == 0 && !o.Requested {
+			t.Collapsed, t.CollapsedTo = true, 0
+			return false, fmt.Sprintf("collapsed from about %d to 0 on an empty page", t.Estimate)
+		}
 		t.Estimates++
 		t.Estimate = o.Value
 		return false, "an estimate"
 	case judge.LowerBound:
 		t.Bounds++
-		t.LowerBound = max(t.LowerBound, o.Value)
+		t.LowerBound, t.LastBound = max(t.LowerBound, o.Value), o.Value
 		return false, "a lower bound"
 	}
 	if t.Live > 0 && o.Items == 0 && !o.Requested && t.collapses(o) {

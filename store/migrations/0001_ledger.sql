@@ -170,14 +170,14 @@ CREATE TABLE pages (
   action         TEXT NOT NULL,
   cause          TEXT NOT NULL,
   PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- The attempts that did not hold a page are few; this finds them at once.
 CREATE INDEX pages_not_held ON pages (run, outcome, seq) WHERE outcome <> 'held';
 
 -- page_keys: 16 bytes for each new item of a page, in order. A table of its
--- own, with row ids: blobs of this size slow a table without row ids down and
--- make SELECT * FROM pages unreadable. Nothing but resuming needs them.
+-- own: the blobs would make SELECT * FROM pages unreadable and slow. Nothing
+-- but resuming needs them.
 CREATE TABLE page_keys (
   run  TEXT NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
   seq  INTEGER NOT NULL,
@@ -256,37 +256,31 @@ GROUP BY run, outcome, verdict;
 --   seq          the first attempt with the new size
 --   cause        why: the cause that the attempt before gives
 CREATE VIEW page_sizes AS
-SELECT run, slice, seq, at, size_before, size, outcome_before, cause
+SELECT s.run, s.slice, s.seq, s.at, s.size_before, s.size, b.outcome AS outcome_before, coalesce(b.cause, 'start') AS cause
 FROM (
-  SELECT run, slice, seq, at, size_asked AS size,
-    row_number() OVER w AS nth,
-    lag(size_asked) OVER w AS size_before,
-    lag(outcome) OVER w AS outcome_before,
-    coalesce(lag(cause) OVER w, 'start') AS cause
+  SELECT run, slice, seq, at, size_asked AS size, lag(size_asked) OVER w AS size_before, lag(seq) OVER w AS seq_before
   FROM pages
   WINDOW w AS (PARTITION BY run, slice ORDER BY seq)
-)
-WHERE (nth = 1 AND size IS NOT NULL) OR (nth > 1 AND size IS NOT size_before);
+) AS s
+LEFT JOIN pages AS b ON b.run = s.run AND b.seq = s.seq_before
+WHERE s.size IS NOT s.size_before;
 
 -- total_drift: for each run and source: the first, last, least and greatest
 -- total that was believed, how often it moved, and how many were not believed
 -- or had collapsed.
 CREATE VIEW total_drift AS
 SELECT run, source,
-  max(first_value) FILTER (WHERE live) AS first,
-  max(last_value)  FILTER (WHERE live) AS last,
-  min(value)       FILTER (WHERE live) AS min,
-  max(value)       FILTER (WHERE live) AS max,
-  count(*)         FILTER (WHERE live) AS seen,
+  max(value) FILTER (WHERE live AND before IS NULL) AS first,
+  (SELECT value FROM totals AS z WHERE z.run = t.run AND z.source = t.source AND live ORDER BY n DESC LIMIT 1) AS last,
+  min(value) FILTER (WHERE live) AS min,
+  max(value) FILTER (WHERE live) AS max,
+  count(*)   FILTER (WHERE live) AS seen,
   coalesce(sum(value <> before) FILTER (WHERE live), 0) AS moved,
-  count(*)         FILTER (WHERE NOT live) AS not_believed,
+  count(*)   FILTER (WHERE NOT live) AS not_believed,
   sum(collapsed) AS collapsed
 FROM (
-  SELECT run, source, live, value, collapsed,
-    lag(value) OVER w AS before,
-    first_value(value) OVER w AS first_value,
-    last_value(value) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS last_value
+  SELECT run, source, live, value, collapsed, lag(value) OVER w AS before
   FROM totals
   WINDOW w AS (PARTITION BY run, source, live ORDER BY n)
-)
+) AS t
 GROUP BY run, source;

@@ -1,0 +1,109 @@
+// Command lastdrop drains paginated HTTP APIs to verified completeness, and
+// judges single answers. Everything for people goes to standard error, so
+// that standard output holds data only; the exit status is the verdict.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run()) }
+
+// run runs the program as the process's arguments say and gives its exit
+// status. Tests run it too.
+func run() int {
+	return execute(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// stopped holds the signal that asked the process to stop, 0 without one.
+var stopped atomic.Int32
+
+// execute runs one command line.
+func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go func() {
+		sig, ok := <-signals
+		if !ok {
+			return
+		}
+		if s, is := sig.(syscall.Signal); is {
+			stopped.Store(int32(s))
+		}
+		cancel()
+		<-signals // a second one ends the process at once
+		os.Exit(128 + int(stopped.Load()))
+	}()
+	root := newRootCmd()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	return status(root.ExecuteContext(ctx), errs)
+}
+
+// status prints what an error has to say and gives its exit status.
+func status(err error, errs io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	var exit exitError
+	if !errors.As(err, &exit) {
+		exit = exitError{exitNotRun, err.Error()}
+	}
+	if exit.msg != "" {
+		for line := range strings.SplitSeq(strings.TrimRight(exit.msg, "\n"), "\n") {
+			fmt.Fprintln(errs, "lastdrop: "+line)
+		}
+	}
+	return exit.code
+}
+
+func newRootCmd() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lastdrop",
+		Short: "Drain paginated HTTP APIs to verified completeness",
+		Long: `lastdrop drains paginated HTTP APIs and says, with evidence, whether it got
+everything: COMPLETE needs positive evidence, TRUNCATED has evidence of loss,
+UNKNOWN is the default and is never green. The exit status is the verdict:
+
+  0 COMPLETE    2 TRUNCATED    3 UNKNOWN
+  1 could not run    4 no input    130, 143 stopped by a signal (resumable)
+
+Begin with "lastdrop demo": it needs no network and no file.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version(),
+	}
+	root.SetVersionTemplate("lastdrop {{.Version}}\n")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return exitError{exitNotRun, fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
+	})
+	root.AddCommand(newDemoCmd(), newDrainCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newRulesCmd(), newSimCmd(), newVersionCmd())
+	return root
+}
+
+func newVersionCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastdrop %s\n", version())
+			return err
+		},
+	}
+}

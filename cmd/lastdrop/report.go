@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// printReport writes a run's report for people: the verdict first, then what
+// was held against what was declared, each piece of evidence in one line, and
+// what to do next.
+func printReport(w io.Writer, r reconcile.Report, color bool) {
+	p := printer{w: w, color: color}
+	p.headline(r)
+	p.row("held", heldText(r))
+	p.row("declared", declaredText(r))
+	if r.Missing != nil && *r.Missing > 0 {
+		p.row("missing", thousands(*r.Missing))
+	}
+	if r.Reach != nil {
+		p.row("reach", thousands(*r.Reach)+" items")
+	}
+	p.row("pages", pagesText(r))
+	for _, o := range r.Output {
+		p.row("output", outputText(o))
+	}
+	p.row("took", tookText(r))
+	p.line("")
+	for _, e := range r.Evidence {
+		p.evidence(e)
+	}
+	if next := nextSteps(r); len(next) > 0 {
+		p.line("")
+		for _, n := range next {
+			p.wrapped("  next: ", n)
+		}
+	}
+}
+
+type printer struct {
+	w     io.Writer
+	color bool
+}
+
+func (p printer) line(s string) { fmt.Fprintln(p.w, s) }
+
+func (p printer) row(name, text string) {
+	if text != "" {
+		fmt.Fprintf(p.w, "  %-9s %s\n", name, text)
+	}
+}
+
+func (p printer) headline(r reconcile.Report) {
+	word := r.Verdict.String()
+	head := p.paint(r.Verdict, word)
+	if r.Strength != reconcile.None {
+		head += " (" + r.Strength.String() + ")"
+	}
+	tail := ""
+	switch r.State {
+	case "stopped":
+		tail = ", stopped; it can be resumed"
+	case "failed":
+		tail = ", could not run: " + r.Error
+	}
+	fmt.Fprintf(p.w, "%s  %s%s  [run %s]\n", head, r.Name, tail, r.Run)
+}
+
+func (p printer) evidence(e reconcile.Evidence) {
+	mark := map[judge.Verdict]string{judge.Complete: "+", judge.Truncated: "-", judge.Unknown: "?"}[e.Verdict]
+	if e.Verdict == judge.Unknown && reconcile.Informs(e.ID) {
+		mark = "·"
+	}
+	p.wrapped("  "+mark+" "+e.ID+"  ", e.Text)
+}
+
+// wrapped writes a text under a hanging indent.
+func (p printer) wrapped(head, text string) {
+	indent := strings.Repeat(" ", len([]rune(head)))
+	for i, l := range wrap(text, 100-len([]rune(head))) {
+		if i > 0 {
+			head = indent
+		}
+		fmt.Fprintln(p.w, head+l)
+	}
+}
+
+// paint colours a verdict's word; the word itself says all that the colour does.
+func (p printer) paint(v judge.Verdict, word string) string {
+	if !p.color {
+		return word
+	}
+	code := map[judge.Verdict]string{judge.Complete: "1;32", judge.Truncated: "1;31", judge.Unknown: "1;33"}[v]
+	return "\x1b[" + code + "m" + word + "\x1b[0m"
+}
+
+func heldText(r reconcile.Report) string {
+	s := thousands(r.Items.Distinct) + " distinct items"
+	if r.Items.Received != r.Items.Distinct {
+		s += fmt.Sprintf(" (%s received, %s repeated)", thousands(r.Items.Received), thousands(r.Items.Repeated))
+	}
+	return s
+}
+
+func declaredText(r reconcile.Report) string {
+	t := r.Total
+	switch {
+	case t.Last == nil:
+		return "nothing: the source stated no total"
+	case t.Kind == string(judge.Exact) && t.Min != nil && *t.Min != *t.Max:
+		return fmt.Sprintf("%s, drifting between %s and %s", thousands(*t.Last), thousands(*t.Min), thousands(*t.Max))
+	case t.Kind == string(judge.Exact):
+		return thousands(*t.Last) + share(r)
+	case t.Kind == string(judge.LowerBound):
+		return "at least " + thousands(*t.Last)
+	case t.Kind == string(judge.Estimate):
+		return "about " + thousands(*t.Last) + " (an estimate)"
+	}
+	return thousands(*t.Last) + " (" + t.Kind + ")"
+}
+
+// share gives the part that is held, rounded down: 99.99 % is never shown as
+// 100.
+func share(r reconcile.Report) string {
+	if *r.Total.Last == 0 {
+		return ""
+	}
+	pct := float64(r.Items.Distinct) / float64(*r.Total.Last) * 100
+	pct = float64(int64(pct*100)) / 100
+	return fmt.Sprintf("  (held: %s %%)", strconv.FormatFloat(pct, 'f', -1, 64))
+}
+
+func pagesText(r reconcile.Report) string {
+	s := fmt.Sprintf("%s held, %s requests", thousands(r.Pages.Held), thousands(r.Requests))
+	if r.Pages.Half > 0 {
+		s += fmt.Sprintf(", %s half", thousands(r.Pages.Half))
+	}
+	if r.Pages.Failed > 0 {
+		s += fmt.Sprintf(", %s failed", thousands(r.Pages.Failed))
+	}
+	if r.PageSize.Start > 0 {
+		s += fmt.Sprintf("; page size %d", r.PageSize.Start)
+		if r.PageSize.Min != r.PageSize.Start {
+			s += fmt.Sprintf(", down to %d", r.PageSize.Min)
+		}
+	}
+	if r.Passes > 1 {
+		s += fmt.Sprintf("; %d passes", r.Passes)
+	}
+	return s
+}
+
+func outputText(o reconcile.Output) string {
+	s := fmt.Sprintf("%s  %s items, %s", o.Path, thousands(o.Items), sizeText(o.Bytes))
+	if !o.Committed {
+		s += "  (held back: the earlier file was not touched)"
+	}
+	return s
+}
+
+func tookText(r reconcile.Report) string {
+	d := r.Ended.Sub(r.Started).Round(time.Millisecond)
+	s := d.String()
+	if w := time.Duration(r.Waited).Round(time.Millisecond); w > 0 {
+		s += fmt.Sprintf(", of that %s waiting", w)
+	}
+	return s
+}
+
+// nextSteps is the report's advice, and how to go on.
+func nextSteps(r reconcile.Report) []string {
+	if r.Verdict == judge.Complete {
+		return nil
+	}
+	next := append([]string{}, r.Advice...)
+	if r.State == "stopped" {
+		next = append(next, "run the same command again: it goes on from here")
+	}
+	return append(next, fmt.Sprintf("every request is in the store: lastdrop pages %s", r.Run))
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 10<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 10<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return thousands(n) + " bytes"
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	neg := ""
+	if n < 0 {
+		neg, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return neg + s
+}

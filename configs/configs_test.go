@@ -1,0 +1,210 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lastdrop/adapters"
+)
+
+// Each bad config stands beside the exact text of its errors.
+func TestBadConfigs(t *testing.T) {
+	for _, file := range glob(t, "testdata/bad/*.yaml") {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			c, err := Parse(name, readFile(t, file), testEnv)
+			if err == nil {
+				t.Fatalf("taken, as %s", c.Redacted())
+			}
+			if c != nil || !IsConfig(err) {
+				t.Errorf("got the config %v beside an error of type %T", c, err)
+			}
+			got := err.Error() + "\n"
+			golden := strings.TrimSuffix(file, ".yaml") + ".err"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if d := cmp.Diff(string(readFile(t, golden)), got); d != "" {
+				t.Errorf("other errors (-want +got):\n%s", d)
+			}
+			if strings.Contains(got, "s3cr3t") {
+				t.Errorf("the errors hold a secret:\n%s", got)
+			}
+		})
+	}
+}
+
+func TestGoodConfigs(t *testing.T) {
+	for _, file := range append(glob(t, "examples/*.yaml"), glob(t, "testdata/good/*.yaml")...) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			c, err := Load(file, testEnv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Parse("again", c.source(), testEnv)
+			if err != nil {
+				t.Fatalf("the normalised form is refused: %v\n%s", err, c.source())
+			}
+			if c.Hash() != again.Hash() {
+				t.Errorf("the normalised form hashes otherwise:\n%s\n%s", c.source(), again.source())
+			}
+			for _, v := range []string{"tok-0123456789abcdef", "s3cr3t", "key-fedcba9876543210"} {
+				if strings.Contains(string(c.Redacted()), v) {
+					t.Errorf("the stored form holds %q:\n%s", v, c.Redacted())
+				}
+			}
+		})
+	}
+}
+
+func TestEachStyleHasAnExample(t *testing.T) {
+	seen := map[string]bool{}
+	for _, file := range glob(t, "examples/*.yaml") {
+		c, err := Load(file, testEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[c.Pages.Style] = true
+	}
+	for _, style := range styles() {
+		if !seen[style] {
+			t.Errorf("configs/examples has nothing for style %s", style)
+		}
+	}
+	if want := adapters.StyleNames(); len(want) != len(styles()) || len(want) != len(seen) {
+		t.Errorf("styles %q, and the adapters know %q", styles(), want)
+	}
+}
+
+func TestLoadWithoutFile(t *testing.T) {
+	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"), testEnv)
+	if !errors.Is(err, fs.ErrNotExist) || IsConfig(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFileForms(t *testing.T) {
+	const good = "version: 1\nname: x\nsource: {url: https://api.example.com/}\npages: {style: single}\n"
+	for _, tc := range []struct{ name, data, want string }{
+		{"byte order mark", "\xef\xbb\xbf" + good, ""},
+		{"CRLF", strings.ReplaceAll(good, "\n", "\r\n"), ""},
+		{"document marks", "---\n" + good + "...\n", ""},
+		{"no newline at the end", strings.TrimSpace(good), ""},
+		{"empty", "", "x.yaml:1:1: the file is empty; lastdrop validate --schema prints the keys of a config"},
+		{"not UTF-8", good + "# ü \xff\n", "x.yaml:5:5: not UTF-8; save the file as UTF-8"},
+		{"too long", good + strings.Repeat("#", maxFile), "x.yaml: the file has 262226 bytes, and a config at most 262144"},
+		{"flags from the environment", good + "items: {absent_is_empty: \"${STRICT}\"}", ""},
+		{"no environment", good + "items: {path: \"${REGION}\"}", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Parse("x.yaml", []byte(tc.data), testEnv)
+			if got := fmt.Sprint(err); got != tc.want && (err != nil || tc.want != "") {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+	if _, err := Parse("x.yaml", []byte(good+"items: {path: \"${REGION}\"}"), nil); err == nil || !strings.Contains(err.Error(), "REGION is not set") {
+		t.Errorf("with a nil environment: %v", err)
+	}
+}
+
+// Every key of the contract that waits for its means says so, and none of them
+// is ignored.
+func TestLaterKeysAreRefused(t *testing.T) {
+	shapes := map[string]string{
+		"slice": "{by: id}", "pages.reverse": "{params: {}}", "complete.sentinel": "{id: 5}", "complete.still": "{url: x, path: y}", "complete.second": "{size: 5}",
+	}
+	for _, l := range later {
+		value := l.value
+		switch {
+		case l.path == "total.url":
+			value = `"https://api.example.com/?f=` + l.value + `"`
+		case shapes[l.path] != "":
+			value = shapes[l.path]
+		case value == "":
+			value = "soon"
+		}
+		parts := strings.Split(l.path, ".")
+		doc := "version: 1\nname: x\nsource: {url: https://api.example.com/}\n"
+		block := strings.Join(parts, ": {") + ": " + value + strings.Repeat("}", len(parts)-1)
+		if parts[0] == "source" {
+			doc = "version: 1\nname: x\n"
+		}
+		if parts[0] != "pages" {
+			doc += "pages: {style: single}\n"
+		}
+		_, err := Parse("x.yaml", []byte(doc+block+"\n"), nil)
+		if want := "comes with "; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", block, err)
+		}
+	}
+}
+
+// The decoder reads these kinds of fields, and no others may be in Config.
+func TestFieldKinds(t *testing.T) {
+	var walk func(path string, typ reflect.Type)
+	walk = func(path string, typ reflect.Type) {
+		if typ.Kind() == reflect.Pointer {
+			typ = typ.Elem()
+		}
+		if _, ok := reflect.New(typ).Interface().(decodable); ok {
+			return
+		}
+		switch typ.Kind() {
+		case reflect.String, reflect.Bool, reflect.Int, reflect.Int64:
+		case reflect.Struct:
+			known := fieldsOf(typ)
+			for _, name := range known.names {
+				walk(path+"."+name, known.byName[name].Type)
+			}
+		default:
+			t.Errorf("%s: the decoder cannot read a %s", path, typ)
+		}
+	}
+	walk("", reflect.TypeFor[Config]())
+}
+
+func TestDefaults(t *testing.T) {
+	c := parse(t, "version: 1\nname: x\nsource: {url: https://api.example.com/}\npages: {style: single}\n")
+	want := Config{
+		Version: 1, Name: "x", Source: Source{URL: "https://api.example.com/", Method: "GET"},
+		Pages: Pages{Style: "single", Size: Size{Min: 1}}, Items: Items{Path: "@this"},
+		Complete: Complete{Require: "declared", Passes: 3, MaxDrift: 1, MaxFall: 50},
+		Limits:   Limits{Burst: 1, Concurrency: 1, Timeout: Duration(30 * time.Second), Retries: 5, MaxWait: Duration(15 * time.Minute), MaxBody: 64 << 20},
+		Output:   Output{On: "complete"},
+	}
+	if d := cmp.Diff(want, *c, cmpopts(), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Secrets" || p.String() == "marks" }, cmp.Ignore())); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for rate, burst := range map[string]int{"0.5": 1, "5/s": 5, "90/m": 2, "5000/h": 2, "2.5": 3, "1/d": 1} {
+		c := parse(t, "version: 1\nname: x\nsource: {url: https://api.example.com/}\npages: {style: single}\nlimits: {rate: "+rate+"}\n")
+		if c.Limits.Burst != burst {
+			t.Errorf("rate %s: burst %d, want %d", rate, c.Limits.Burst, burst)
+		}
+	}
+}
+
+// cmpopts lets cmp compare a Config field by field.
+func cmpopts() cmp.Option { return cmp.AllowUnexported(Config{}) }
+
+// parse reads a config that must be good.
+func parse(t *testing.T, data string) *Config {
+	t.Helper()
+	c, err := Parse("x.yaml", []byte(data), testEnv)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	return c
+}

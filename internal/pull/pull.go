@@ -1,0 +1,240 @@
+// Package pull wires one config into a run: it opens the run in the store and
+// its sink, drains the source, lets the run be ruled on, passes the commit
+// gate and stores the report. The command line, and later the daemon and the
+// MCP server, all run pulls through it.
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"time"
+
+	"lastdrop/adapters"
+	"lastdrop/configs"
+	"lastdrop/fetcher"
+	"lastdrop/internal/secret"
+	"lastdrop/internal/sink"
+	"lastdrop/judge/reconcile"
+	"lastdrop/store"
+)
+
+// The exit statuses of a run, as scripts know them.
+const (
+	ExitComplete  = 0
+	ExitNotRun    = 1
+	ExitTruncated = 2
+	ExitUnknown   = 3
+)
+
+// Options say what to run. Config and Store are required.
+type Options struct {
+	Config *configs.Config
+	Store  *store.Store
+	// Target overrides output.to; empty leaves it.
+	Target   string
+	Fresh    bool
+	MaxPages int64
+	MaxItems int64
+	// Stdout takes the items where the target is "-".
+	Stdout   io.Writer
+	Version  string
+	Progress func(fetcher.Progress)
+	// Begun, if set, is called once the run is open: with its id, and whether
+	// it was taken up.
+	Begun func(run string, resumed bool, others []store.Info)
+	Log   *slog.Logger
+	// Transport sends the requests; nil is the fetcher's own.
+	Transport http.RoundTripper
+	// Backoff bounds the pauses between retries; zero is the fetcher's own.
+	BackoffMin, BackoffMax time.Duration
+}
+
+// NotStarted is the error of a pull that could not begin: nothing was asked
+// and nothing was written.
+type NotStarted struct{ Err error }
+
+func (e *NotStarted) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *NotStarted) Unwrap() error { return e.Err }
+
+// Run drains one pull to its report. A report comes back wherever a run was
+// begun; the error then tells a fault of store or sink, with the report's
+// state failed. A *NotStarted comes without a report.
+func Run(ctx context.Context, o Options) (reconcile.Report, error) {
+	p, err := begin(ctx, o)
+	if err != nil {
+		return reconcile.Report{}, &NotStarted{err}
+	}
+	defer p.run.Close()
+	defer p.file.Close()
+	facts, err := fetcher.Drain(ctx, p.options())
+	if err != nil {
+		return p.fail(facts, err)
+	}
+	return p.finish(context.WithoutCancel(ctx), facts)
+}
+
+// pull is one run in progress.
+type pull struct {
+	opt    Options
+	cfg    *configs.Config
+	spec   adapters.Spec
+	reader *adapters.Reader
+	run    *store.Run
+	file   *sink.File
+	resume *fetcher.Resume
+	target string
+}
+
+func begin(ctx context.Context, o Options) (*pull, error) {
+	p := &pull{opt: o, cfg: o.Config, spec: o.Config.Spec(), target: o.Target}
+	if p.target == "" {
+		p.target = o.Config.Output.To
+	}
+	if p.target == "" {
+		return nil, fmt.Errorf("%s: no output: set output.to, or say --out FILE (- is standard output)", o.Config.Name)
+	}
+	if err := sink.Check(p.target); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.reader, err = adapters.NewReader(p.spec); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Config.Name, err)
+	}
+	p.run, err = o.Store.Begin(ctx, store.BeginOptions{Name: o.Config.Name, ConfigHash: p.hash(), Config: string(o.Config.Redacted()),
+		Version: o.Version, Fresh: o.Fresh || p.target == sink.Stdout})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.open(ctx); err != nil {
+		p.run.Close()
+		return nil, err
+	}
+	if o.Begun != nil {
+		o.Begun(p.run.ID(), p.resume != nil, p.run.Others())
+	}
+	return p, nil
+}
+
+// hash names the config together with the target: an unfinished run goes on
+// only into the file that it began.
+func (p *pull) hash() string {
+	if p.opt.Target == "" || p.opt.Target == p.cfg.Output.To {
+		return p.cfg.Hash()
+	}
+	return p.cfg.Hash() + " to " + p.opt.Target
+}
+
+// open opens the sink, at the ledger's mark where the run was taken up.
+func (p *pull) open(ctx context.Context) error {
+	so := sink.Options{Target: p.target, Stdout: p.opt.Stdout, OnAny: p.cfg.Output.On == "any", ResumeCommitted: true}
+	if p.run.Resumed() {
+		r, err := p.run.Resume(ctx)
+		if err != nil {
+			return err
+		}
+		if len(r.State) > 0 {
+			m, err := fetcher.MarkOf(r.State)
+			if err != nil {
+				return fmt.Errorf("the stored state of run %s cannot be read (%w): begin anew with --fresh", p.run.ID(), err)
+			}
+			so.Resume = &sink.Mark{Length: m.Length, Items: m.Items, Sum: m.Sum}
+			p.resume = &fetcher.Resume{State: r.State, Keys: r.Keys}
+		}
+	}
+	var err error
+	p.file, err = sink.Open(so)
+	if err != nil && p.resume != nil && (errors.Is(err, sink.ErrShort) || errors.Is(err, sink.ErrChanged)) {
+		return fmt.Errorf("run %s cannot go on: %w; begin anew with --fresh", p.run.ID(), err)
+	}
+	return err
+}
+
+// options are the fetcher's.
+func (p *pull) options() fetcher.Options {
+	c, l := p.cfg, p.cfg.Limits
+	cred := c.Auth()
+	return fetcher.Options{
+		Spec: p.spec, Reader: p.reader, Sink: sinkPort{p.file}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
+		Passes: c.Complete.Passes, Tolerance: p.tolerance(), Progress: p.opt.Progress, Log: p.opt.Log,
+		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
+		Client: fetcher.Client{
+			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
+			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
+			Rate: float64(l.Rate), Burst: l.Burst, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
+		},
+	}
+}
+
+// retries maps the config's plain number onto the fetcher's, whose zero value
+// is its default.
+func retries(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+func (p *pull) tolerance() reconcile.Tolerance {
+	t := p.cfg.Complete.Tolerance
+	return reconcile.Tolerance{Items: t.Items, Percent: float64(t.Percent)}
+}
+
+// secretParam finds parameters in any text, so that those whose names say
+// that they hold a secret are hidden even where no config names the value: a
+// server may mint one into a next link.
+var secretParam = regexp.MustCompile(`([?&;]|%3[fF]|%26)([A-Za-z0-9_.\-\[\]%]{1,64})=([^&\s"'<>#;,)]+)`)
+
+func (p *pull) hide(s string) string {
+	s = p.cfg.Secrets.Hide(s)
+	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
+		g := secretParam.FindStringSubmatch(m)
+		if !secret.Sensitive(g[2]) {
+			return m
+		}
+		return g[1] + g[2] + "=" + secret.Redacted
+	})
+}
+
+// seal makes a position fit to be stored. One that holds a secret which no
+// config names cannot be.
+func (p *pull) seal(s string) (string, bool) {
+	out, ok := p.cfg.Secrets.Seal(s)
+	if p.hide(out) != out {
+		return "", false
+	}
+	return out, ok
+}
+
+func (p *pull) unseal(s string) string {
+	out, ok := p.cfg.Secrets.Unseal(s)
+	if !ok {
+		return ""
+	}
+	return out
+}
+
+// sinkPort and ledgerPort give sink and store the shapes that the fetcher
+// asks for.
+type sinkPort struct{ f *sink.File }
+
+func (s sinkPort) Write(lines [][]byte) error { return s.f.Write(lines) }
+
+func (s sinkPort) Sync() (fetcher.Mark, error) {
+	m, err := s.f.Sync()
+	return fetcher.Mark{Length: m.Length, Items: m.Items, Sum: m.Sum}, err
+}
+
+type ledgerPort struct{ r *store.Run }
+
+func (l ledgerPort) Commit(ctx context.Context, c fetcher.Checkpoint) error {
+	return l.r.Commit(ctx, store.Checkpoint{Attempts: c.Attempts, Totals: c.Totals, Events: c.Events,
+		Length: c.Mark.Length, Items: c.Mark.Items, State: c.State})
+}

@@ -1,0 +1,123 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lastdrop/internal/sink"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// finish rules on the facts, passes the commit gate and stores the report.
+// The sink is read back before the gate opens, so the verdict already knows
+// what is on the disk.
+func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report, error) {
+	p.demand(ctx, &f)
+	ruling := reconcile.Rule(f)
+	rep := p.report(f, ruling)
+	if rep.State == stateStopped && f.Stop == reconcile.StopSignal {
+		rep.Output = p.leftAside(f)
+		return rep, p.run.Finish(ctx, rep)
+	}
+	out, err := p.file.Finish(ruling.Verdict == judge.Complete)
+	if err != nil && !errors.Is(err, sink.ErrReadBack) {
+		return p.fail(f, err)
+	}
+	f.ReadBack = judge.N(out.Items)
+	if err != nil {
+		f.SinkTorn = p.hide(err.Error())
+	}
+	ruling = reconcile.Rule(f)
+	rep = p.report(f, ruling)
+	rep.Items.Written = out.Items
+	rep.Output = []reconcile.Output{{Path: out.Path, Committed: out.Committed, Items: out.Items, Bytes: out.Bytes, SHA256: out.SHA256}}
+	return rep, p.run.Finish(ctx, rep)
+}
+
+// leftAside names where the items of a run stand that was stopped by a signal:
+// the commit gate was not passed.
+func (p *pull) leftAside(f reconcile.Facts) []reconcile.Output {
+	if p.target == sink.Stdout {
+		return []reconcile.Output{{Path: sink.Stdout, Committed: true, Items: f.Distinct}}
+	}
+	return []reconcile.Output{{Path: p.target + ".partial", Items: f.Distinct}}
+}
+
+// demand adds what the operator asks for.
+func (p *pull) demand(ctx context.Context, f *reconcile.Facts) {
+	c := p.cfg.Complete
+	f.Require, _ = reconcile.ParseStrength(c.Require)
+	f.Tolerance, f.MaxDrift, f.MinItems, f.MaxFall = p.tolerance(), float64(c.MaxDrift), c.MinItems, float64(c.MaxFall)
+	last, err := p.opt.Store.LastComplete(ctx, p.cfg.Name)
+	if err == nil {
+		f.LastComplete = judge.N(last.Items)
+	}
+}
+
+// The states of a report.
+const (
+	stateFinished = "finished"
+	stateStopped  = "stopped"
+	stateFailed   = "failed"
+)
+
+// report puts facts and ruling into the report's form.
+func (p *pull) report(f reconcile.Facts, r reconcile.Ruling) reconcile.Report {
+	rep := reconcile.Report{
+		Run: p.run.ID(), Name: p.cfg.Name, State: stateFinished, Verdict: r.Verdict, Strength: r.Strength,
+		Items:   reconcile.ItemCounts{Received: f.Received, Distinct: f.Distinct, Repeated: f.Repeated, NoID: f.NoID, Nulls: f.Nulls},
+		Total:   f.Totals.Summary(),
+		Missing: r.Missing, Pages: reconcile.PageCounts{Held: f.Held, Attempts: f.Attempts, Half: f.Half, Failed: f.Failed},
+		PageSize: f.PageSize, Slices: reconcile.SliceCounts{Leaves: 1}, Evidence: r.Evidence, Advice: r.Advice,
+		Started: p.run.Started().UTC(), Ended: time.Now().UTC(), Requests: f.Requests, Passes: f.Passes, Bytes: f.Bytes,
+		Source: p.hide(p.spec.Method + " " + p.spec.URL), Waited: reconcile.Duration(f.Waited), Output: []reconcile.Output{},
+	}
+	if f.Reach.OK {
+		rep.Reach = &f.Reach.N
+	}
+	rep.Exit = exitOf(r.Verdict)
+	switch {
+	case f.Held == 0 && couldNotStart(f.Stop):
+		rep.State, rep.Error, rep.Exit = stateFailed, f.StopText, ExitNotRun
+	case f.Stop.Resumable():
+		rep.State, rep.Resume = stateStopped, p.resumePoint(f)
+	}
+	return rep
+}
+
+func exitOf(v judge.Verdict) int {
+	switch v {
+	case judge.Complete:
+		return ExitComplete
+	case judge.Truncated:
+		return ExitTruncated
+	}
+	return ExitUnknown
+}
+
+// couldNotStart reports whether a run that held no page could not start at
+// all: nobody answered, or the first request was refused.
+func couldNotStart(s reconcile.Stop) bool {
+	return s == reconcile.StopFirst || s == reconcile.StopFault || s == reconcile.StopRefused
+}
+
+// resumePoint tells where a stopped run goes on.
+func (p *pull) resumePoint(f reconcile.Facts) *judge.Resume {
+	return &judge.Resume{Kind: f.At.Kind, Value: p.hide(f.At.Value),
+		Caveat: "run the same command again to go on from here; --fresh begins anew"}
+}
+
+// fail ends a run that its own sink or store stopped. It stays resumable from
+// its last checkpoint.
+func (p *pull) fail(f reconcile.Facts, err error) (reconcile.Report, error) {
+	text := p.hide(err.Error())
+	rep := p.report(f, reconcile.Ruling{Verdict: judge.Unknown, Evidence: []reconcile.Evidence{
+		{ID: "RC040", Verdict: judge.Unknown, Text: "the run could not go on: " + text},
+	}, Advice: []string{}})
+	rep.State, rep.Error, rep.Exit = stateFailed, text, ExitNotRun
+	rep.Output = []reconcile.Output{}
+	return rep, fmt.Errorf("%s", text)
+}
