@@ -72,7 +72,7 @@ func (r *reading) checkSource(s *Source) {
 		r.bad("source.body", "a GET has no body", "add source.method: POST")
 	}
 	if n := r.nodes["/source/body"]; n != nil && post && n.kind != mapping && n.kind != list {
-		r.fail(n, "must be a mapping or a list, not "+n.kind.String(), "write the JSON body as YAML")
+		r.fail(n, "must be a mapping or a list, not "+n.kind.String(), "take the quotes away: JSON is YAML too, with placeholders in quotes: \"{size}\"")
 	}
 	r.checkHeaders(s)
 }

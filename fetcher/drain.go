@@ -77,6 +77,7 @@ type drain struct {
 	lines   [][]byte
 	tried   time.Time
 	tries   int // tries of the request in flight
+	asked   int // and the page size that it asks for
 }
 
 func newDrain(o Options) (*drain, error) {
@@ -151,7 +152,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
 	var last answer
-	d.tries = 0
+	d.tries, d.asked = 0, req.Size
 	_, err = d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
 		s.Tries++
 		d.tries++
@@ -186,7 +187,7 @@ func (d *drain) askSize() int {
 // overlap is how many items of the page before are asked for again.
 func (d *drain) overlap() int {
 	s := d.state
-	if !d.shape.rank || !d.shape.lap || s.Page == 0 || s.At.Offset == 0 || s.Checking {
+	if !d.shape.rank || !d.shape.lap || s.NoLap || s.Page == 0 || s.At.Offset == 0 || s.Checking {
 		return 0
 	}
 	if s.Confirming == confirmEnd || s.Confirming == confirmEcho {
@@ -199,7 +200,20 @@ func (d *drain) overlap() int {
 	if d.shape.always {
 		n = max(1, n)
 	}
+	if most := d.most(); most > 0 {
+		n = min(n, most-1) // the page must bring more than its overlap
+	}
 	return int(min(int64(n), s.At.Offset))
+}
+
+// most is the greatest page size that the server is known to take, 0 where
+// none is known.
+func (d *drain) most() int {
+	a, b := d.state.Ceiling, d.shape.pages.SizeMax
+	if a == 0 || (b > 0 && b < a) {
+		return b
+	}
+	return a
 }
 
 // decide lets the pure part move the state by an answer.
@@ -286,7 +300,7 @@ func (d *drain) facts() reconcile.Facts {
 		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
 		At: resumePoint(s.At), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
-		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Skips: s.Skips, Clamped: s.Clamped,
+		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Suspicion: s.Suspicion, Skips: s.Skips, Clamped: s.Clamped,
 	}
 	for _, t := range s.HalfLeft {
 		f.HalfLeft = append(f.HalfLeft, d.opt.Client.Hide(t))

@@ -20,7 +20,7 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 	where := describe(s.At)
 	switch a.kind {
 	case kindHalf, kindDeadline:
-		s.half(sh, a, &st)
+		s.half(sh, a, asked, &st)
 	case kindEnd:
 		s.endAt(reconcile.Assumed, a.text)
 	case kindExpired:
@@ -81,8 +81,13 @@ func (s *State) halt(why reconcile.Stop, text string) {
 }
 
 // half lowers the page size, and gives up where it cannot be lowered.
-func (s *State) half(sh shape, a *answer, st *step) {
+func (s *State) half(sh shape, a *answer, asked int, st *step) {
 	st.action = judge.ActionRetrySmaller
+	if asked > s.Size && s.Ceiling == 0 && s.Size <= sh.min {
+		s.Ceiling = s.Size
+		st.note("size", "half a body at %d items, an overlap included: at most %d from now on", asked, s.Size)
+		return
+	}
 	if s.shrink(sh, a.text, st) {
 		return
 	}

@@ -61,7 +61,7 @@ func TestLaw(t *testing.T) {
 				t.Errorf("%s world %d: %s\n%s", p, seed, breach, r.Story())
 			}
 		}
-		if *tell && r.Ruling.Verdict != judge.Complete && r.Sim.Truth().Drainable {
+		if ok, _ := fetchertest.Drainable(r.Sim); ok && *tell && r.Ruling.Verdict != judge.Complete {
 			fmt.Printf("%s world %d could be drained\n%s\n", p, seed, r.Story())
 		}
 	}
@@ -99,7 +99,7 @@ func (t *tally) add(r fetchertest.Result) {
 	if truth.Unknowable && complete {
 		t.unknowable++
 	}
-	if truth.Drainable {
+	if ok, _ := fetchertest.Drainable(r.Sim); ok {
 		t.drainable++
 		if complete {
 			t.drained++

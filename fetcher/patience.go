@@ -49,7 +49,7 @@ func (d *drain) triesFor(a *answer) int {
 		}
 		return retries
 	case kindHalf:
-		if small {
+		if small || (d.asked > s.Size && s.Ceiling == 0) {
 			return 0
 		}
 		return retries
@@ -95,8 +95,9 @@ func (d *drain) troublePatience(t *adapters.Trouble, retries int) int {
 func (d *drain) emptyPatience(p *adapters.Page, retries int) int {
 	s := d.state
 	short := s.short()
-	if len(p.Totals) > 0 && p.Totals[0].Kind == judge.Exact && !s.PassTotals.EchoOnly {
-		short = max(short, p.Totals[0].Value-s.PassRows)
+	total, has := mainTotal(p)
+	if has && total.Kind == judge.Exact && !s.PassTotals.EchoOnly {
+		short = max(short, total.Value-s.PassRows)
 	}
 	if len(p.Items)+p.Nulls+p.Rejected > 0 || short == 0 || s.Confirming != confirmNone || s.Checking || s.Empties > 0 {
 		return 0
@@ -104,10 +105,10 @@ func (d *drain) emptyPatience(p *adapters.Page, retries int) int {
 	if p.Next.State == adapters.Follow || p.More == judge.Yes || p.Offered || s.pastDeclared(d.shape, p) {
 		return 0
 	}
-	if len(p.Totals) > 0 && p.Totals[0].Kind == judge.Exact && p.Totals[0].Value > 0 && p.Totals[0].Value <= s.PassRows {
+	if has && total.Kind == judge.Exact && total.Value > 0 && total.Value <= s.PassRows {
 		return 0 // the set has shrunk to what is held
 	}
-	if len(p.Totals) > 0 && p.Totals[0].Value == 0 {
+	if has && total.Value == 0 {
 		return min(1, retries) // collapsed, most likely
 	}
 	return min(3, retries)

@@ -80,15 +80,25 @@ func (d *drain) row(req adapters.Request, a *answer) reconcile.Attempt {
 		SizeAsked: req.Size, Status: a.status, BytesRead: a.wire, BytesExpected: a.expected,
 		Items: len(a.page.Items), Nulls: a.page.Nulls,
 	}
-	if len(a.page.Totals) > 0 {
-		row.Total, row.TotalKind = judge.N(a.page.Totals[0].Value), a.page.Totals[0].Kind
+	if t, ok := mainTotal(&a.page); ok {
+		row.Total, row.TotalKind = judge.N(t.Value), t.Kind
 	}
 	r := judge.Judge(d.snapshot(a))
+	d.suspect(r)
 	row.Verdict, row.Rules = r.Verdict, r.Rules
 	for i := range row.Rules {
 		row.Rules[i].Evidence = d.hide(row.Rules[i].Evidence)
 	}
 	return row
+}
+
+// suspect keeps the judge's suspicion of a silent cap for the run's report.
+func (d *drain) suspect(r judge.Result) {
+	for _, rule := range r.Rules {
+		if rule.ID == "TR006" && d.state.Suspicion == "" {
+			d.state.Suspicion = rule.Evidence
+		}
+	}
 }
 
 // snapshot gives the judge's view of one answer.

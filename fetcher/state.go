@@ -42,6 +42,7 @@ type State struct {
 
 	High     int64             `json:"high"`     // rows read in this pass, by position
 	Overlap  int               `json:"overlap"`  // items to overlap with the page before
+	NoLap    bool              `json:"no_lap"`   // pages are too small to overlap and get on
 	Borders  int               `json:"borders"`  // steps back at this border
 	Forced   bool              `json:"forced"`   // a border was given up as unverified: hold the page as it comes
 	Probing  bool              `json:"probing"`  // one page on past an early empty one
@@ -94,6 +95,7 @@ type State struct {
 	Ties        string   `json:"ties"`
 	Skips       int      `json:"skips"`
 	Clamped     int      `json:"clamped"`
+	Suspicion   string   `json:"suspicion"` // the judge's, of a silent cap
 	TotalWalks  bool     `json:"total_walks"`
 	Disagree    []string `json:"disagree,omitempty"`
 	Counted     bool     `json:"counted"` // the count request before the run was made

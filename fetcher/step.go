@@ -146,10 +146,10 @@ func (s *State) settleConfirmed(p *adapters.Page, st *step) {
 	why := s.Confirming
 	s.Confirming = confirmNone
 	total := judge.Count{}
-	if p != nil && len(p.Totals) > 0 {
-		total = judge.N(p.Totals[0].Value)
+	if t, ok := mainTotal(p); ok {
+		total = judge.N(t.Value)
 	}
-	if p != nil && len(p.Items)+p.Nulls+p.Rejected == 0 {
+	if len(p.Items)+p.Nulls+p.Rejected == 0 {
 		s.Totals.Confirm(total)
 		s.PassTotals.Confirm(total)
 	}
@@ -158,7 +158,7 @@ func (s *State) settleConfirmed(p *adapters.Page, st *step) {
 		s.endAt(s.EndStrength, s.EndWord+"; a request past it brought nothing")
 	case why == confirmEmpty:
 		s.endAt(reconcile.Assumed, "an empty page, twice, which this API documents as its end")
-	case why == confirmEcho && p != nil && p.More == judge.Yes:
+	case why == confirmEcho && p.More == judge.Yes:
 		s.MoreHere = true
 		s.stop(reconcile.StopNotSaid, "a page past the total is empty, and the server still says that there is more")
 	default:
@@ -170,17 +170,9 @@ func (s *State) settleConfirmed(p *adapters.Page, st *step) {
 func (s *State) follow(sh shape, p *adapters.Page, st *step) {
 	key := visitKey(p.Next.At)
 	if s.visited[key] && s.Expired == 0 {
-		if sh.pages.SameIsEnd && len(p.Items) == 0 && visitKey(s.At) == key {
-			s.endAt(reconcile.Declared, "the server gave back the token that was sent, with no items, which is this API's end")
-			return
-		}
 		st.note("loop", "the server points to %s again", describe(p.Next.At))
 		s.stop(reconcile.StopLoop, fmt.Sprintf("the server points back to %s, where this pass has been", describe(p.Next.At)))
 		s.MoreHere = false
-		return
-	}
-	if sh.pages.SameIsEnd && len(p.Items) == 0 && visitKey(s.At) == key {
-		s.endAt(reconcile.Declared, "the server gave back the token that was sent, with no items, which is this API's end")
 		return
 	}
 	if p.Next.Note != "" {
@@ -216,11 +208,19 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 	s.MoreHere = p.More == judge.Yes || p.Offered || s.countedOn(sh, p)
 	rows := len(p.Items) + p.Nulls + p.Rejected
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= max(lapped, int64(s.keyLap(sh))) {
+		if rows > 0 && !s.NoLap && s.lapStands(p) {
+			s.NoLap, s.Overlap = true, 0
+			st.action, st.cause = judge.ActionRetry, "pages are too small to overlap and get on: once more without"
+			return
+		}
 		s.empty(sh, p, st)
 		return
 	}
 	s.noteClamp(p, rows, st)
 	switch {
+	case sh.linked && sh.pages.EndAbsentContinuation && !s.MoreHere && s.short() == 0:
+		s.EndStrength, s.EndWord = reconcile.Assumed, "the last answer carries no link, which this API documents as its end"
+		s.askPast(p.Next.At, confirmEnd, s.EndWord+": asking past it", st)
 	case s.MoreHere:
 		s.move(p.Next.At)
 	case s.reached(sh, p):
@@ -233,6 +233,12 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 	default:
 		s.move(p.Next.At)
 	}
+}
+
+// lapStands reports whether a page that brought only its overlap is full, so
+// that the walk would stand still.
+func (s *State) lapStands(p *adapters.Page) bool {
+	return p.Size == 0 || len(p.Items)+p.Nulls+p.Rejected >= p.Size
 }
 
 // countedOn reports whether the server's page count says that further pages
@@ -335,6 +341,9 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 		s.move(p.Next.At)
 	case early && !sh.rank:
 		s.stop(reconcile.StopEnd, "an empty page, before what the total declares")
+	case early && sh.rank && !sh.always && s.Overlap > 0:
+		s.Overlap = 0 // a page that overlaps may not fit under a cap that whole pages fit under
+		st.action, st.cause = judge.ActionRetry, "an empty page before the total: once more without an overlap"
 	case early && s.pastDeclared(sh, p):
 		s.reach(fmt.Sprintf("the server counts %d pages, fewer than its total needs, and the next one is empty", s.LastPages))
 	case early && !s.Probing && sh.rank && !s.PassTotals.Collapsed:
@@ -343,8 +352,10 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 		s.move(p.Next.At)
 	case early:
 		s.reach("from there on the server gives empty pages")
-	case s.MoreHere:
+	case s.MoreHere && visitKey(p.Next.At) != visitKey(s.At) && s.Empties < 1000:
 		s.move(p.Next.At)
+	case s.MoreHere:
+		s.stop(reconcile.StopLoop, "the server says that there is more, and the walk stands still")
 	case sh.pages.EndEmptyPage:
 		s.Confirming = confirmEmpty
 		st.action, st.cause = judge.ActionRetry, "an empty page: once more before it is believed"

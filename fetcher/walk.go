@@ -15,6 +15,7 @@ type shape struct {
 	always bool // every page overlaps its neighbour (offset)
 	lap    bool // pages can be made to overlap
 	keyset bool
+	linked bool // the link style, walked on by number where no Link comes
 	sized  bool // the page size can be changed
 	min    int
 	pages  adapters.Pages
@@ -36,6 +37,8 @@ func newShape(spec adapters.Spec) shape {
 		sh.rank, sh.always, sh.lap = true, true, true
 	case "page", "algolia":
 		sh.rank, sh.lap = true, sh.sized
+	case "link":
+		sh.linked = true
 	case "keyset":
 		sh.keyset = true
 		for _, id := range spec.Items.IDs {
@@ -113,12 +116,13 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 		s.Move.Moved++
 		st.note("total", "the server's page count moved from %d to %d", s.LastPages, p.LastPages.N)
 	}
-	for i, t := range p.Totals {
-		if i > 0 {
-			s.disagree(p.Totals[0], t)
+	main, has := mainTotal(p)
+	for _, t := range p.Totals {
+		if !has || t != main {
+			s.disagree(main, t, has)
 			continue
 		}
-		o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: len(p.Items) + p.Nulls + p.Rejected, Asked: p.Size, Distinct: s.PassItems}
+		o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: len(p.Items) + p.Nulls + p.Rejected, Asked: p.Size, Distinct: s.PassItems, Fresh: m.Fresh}
 		live, remark := s.PassTotals.Observe(o)
 		shifted := s.PassTotals.Moved > before.Moved
 		if before.Bounds > 0 && t.Kind == judge.LowerBound && t.Value != before.LastBound {
@@ -139,12 +143,26 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 	return moved
 }
 
-func (s *State) disagree(a, b adapters.Total) {
-	if a.Value == b.Value || len(s.Disagree) >= 5 {
+// mainTotal is the total that the run counts by. A total that is only worked
+// out of a page count is none: it is held against the main one.
+func mainTotal(p *adapters.Page) (adapters.Total, bool) {
+	for _, t := range p.Totals {
+		if t.Source != adapters.FromLast {
+			return t, true
+		}
+	}
+	return adapters.Total{}, false
+}
+
+// disagree notes a further total that the page's size cannot explain.
+func (s *State) disagree(a, b adapters.Total, has bool) {
+	if !has || a.Kind != judge.Exact || abs(a.Value-b.Value) <= int64(s.Size) || len(s.Disagree) >= 5 {
 		return
 	}
 	s.Disagree = append(s.Disagree, fmt.Sprintf("totals disagree: %d by %s, %d by %s", a.Value, a.Source, b.Value, b.Source))
 }
+
+func abs(n int64) int64 { return max(n, -n) }
 
 // repeatedPage notices a page that came before in this pass. It is no end;
 // what it means depends on where the walk stands.
@@ -252,7 +270,7 @@ func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *st
 	if !moved {
 		return false
 	}
-	if !sh.lap || s.Size < 2 || s.Overlap > 0 {
+	if !sh.lap || s.NoLap || s.Size < 2 || s.Overlap > 0 || s.declaredReach() {
 		s.Move.Unverified++
 		return false
 	}
@@ -260,6 +278,12 @@ func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *st
 	st.note("shift", "the total moved between two pages: the border at item %d is read again with an overlap", s.At.Offset)
 	st.cause = "the total moved: again, with an overlap"
 	return true
+}
+
+// declaredReach reports that the server's own page count is so far below its
+// total that the run cannot become whole: there is no use in verifying borders.
+func (s *State) declaredReach() bool {
+	return s.LastPages > 0 && s.PassTotals.Live > 0 && 10*s.LastPages*int64(s.LastSize) < 9*s.PassTotals.Last
 }
 
 // stepBack goes back by about a page, and widens the overlap.
@@ -292,7 +316,7 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 				s.Move.Unstable += extra // inserts would have raised the total
 			}
 			st.note("shift", "%d items came again at item %d", extra, s.At.Offset)
-			if sh.lap && s.Size > 1 && s.Overlap == 0 {
+			if sh.lap && s.Size > 1 && s.Overlap == 0 && !s.declaredReach() {
 				s.Overlap = 1
 			}
 		}

@@ -180,7 +180,7 @@ func TestPlans(t *testing.T) {
 		selectPage + half + ` AND seq > 5 ORDER BY seq`:                   "USING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
 		selectInfo + ` WHERE name = 'x' ORDER BY run DESC`:                "USING INDEX runs_by_name (name=?)",
 		`SELECT * FROM page_sizes WHERE run = 'x'`:                        "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
-		`SELECT * FROM total_drift WHERE run = 'x'`:                       "SEARCH totals USING PRIMARY KEY (run=?)",
+		`SELECT * FROM total_drift WHERE run = 'x'`:                       "SEARCH t USING PRIMARY KEY (run=?)",
 		`SELECT * FROM verdict_counts WHERE run = 'x'`:                    "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
 		`SELECT text FROM events WHERE run = 'x' ORDER BY n DESC LIMIT 5`: "SEARCH events USING PRIMARY KEY (run=?)",
 	} {

@@ -127,6 +127,19 @@ func TestNewWantRefuses(t *testing.T) {
 
 func second(_ *Want, err error) error { return err }
 
+// Keys are told apart whatever their lengths.
+func TestPageKeysOfEveryLength(t *testing.T) {
+	for n := range 130 {
+		key := strings.Repeat("k", n)
+		body := fmt.Sprintf(`{"%sk":0,"%s":[{"%s":1}],"k%s":2}`, key, key, key, key+"k")
+		var got Got
+		err := Page([]byte(body), mustWant(t, "@this."+key, []string{"@this." + key}, []string{"@this." + key + "k"}), &got)
+		if err != nil || len(got.Items) != 1 || got.ID(0, 0) == (Span{}) || string(got.Envelope[0].In([]byte(body))) != "0" {
+			t.Errorf("keys of %d bytes: %+v, %v", n, got, err)
+		}
+	}
+}
+
 // A path of many numbers, each a key or an index, makes no more places than it has components.
 func TestNewWantOfManyIndexes(t *testing.T) {
 	path := mustPath(t, strings.TrimSuffix(strings.Repeat("0.", 200), "."))

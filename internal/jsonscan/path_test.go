@@ -70,7 +70,7 @@ func TestCompileRefuses(t *testing.T) {
 
 const findDoc = ` {"items":[{"id":1,"tags":["x","y"]},{"id":"2"},null],"@odata.nextLink":"u","@odata":{"nextLink":"v"},
 	"a.b":{"c*":true,"#":"h"},"0":"zero","00":"two zeros","":{"":0},"n":null,"\u00e9":"e","i\u0064s":[ [ 1 , 2 ] ,3],
-	"text":"{\"x\":1} [9]","@this":"t","!true":"m","e":{}} `
+	"text":"{\"x\":1} [9]","list":"[9]","@this":"t","!true":"m","e":{}} `
 
 func TestFind(t *testing.T) {
 	tests := []struct{ path, want string }{
@@ -114,6 +114,9 @@ func TestFind(t *testing.T) {
 		{"[n,e]", `[null,{}]`},
 		{"text.*", ``},
 		{"text|x", ``},
+		{"list.#", ``},
+		{"list|0", ``},
+		{"list.@this|@tostr", `"\"[9]\""`},
 		{"e|x", ``},
 		{"nothing.@keys", ``},
 		{"n.@this|@tostr", `"null"`},

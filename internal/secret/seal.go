@@ -12,9 +12,10 @@ import (
 // stand in a text by chance, and its check would give too much of it away.
 const sealable = 8
 
-// mark encloses a placeholder: \x01S3.0.beef\x01 is the secret in place 3 in
-// its form 0, with its check.
-const mark = "\x01"
+// opening and closing enclose a placeholder: ⟦S3.0.beef⟧ is the secret in place
+// 3 in its form 0, with its check. They may stand inside a JSON string, and
+// never stand in a URL.
+const opening, closing = "⟦", "⟧"
 
 // tagOf is a check of 16 bits: enough to notice that another secret stands in
 // the place, far too little to find a secret by.
@@ -28,10 +29,10 @@ func tagOf(place int, value string) string {
 // the same secrets in the same order turns back with Unseal, byte by byte. A
 // text without secrets stays as it is. It returns false where that cannot be:
 // text holds a secret shorter than 8 bytes, or secrets that overlap, or the
-// control byte 1 of placeholders. The text returned with false is Hide's: it
-// is safe to store too, but is no position to go on from.
+// brackets of placeholders. The text returned with false is Hide's: it is safe
+// to store too, but is no position to go on from. Valid JSON stays valid.
 func (s *Set) Seal(text string) (string, bool) {
-	if strings.Contains(text, mark) {
+	if strings.ContainsAny(text, opening+closing) {
 		return s.Hide(text), false
 	}
 	forms := s.known()
@@ -51,7 +52,7 @@ func (s *Set) Seal(text string) (string, bool) {
 			return s.Hide(text), false
 		}
 		b.WriteString(text[done:sp.from])
-		b.WriteString(mark + "S" + strconv.Itoa(f.slot) + "." + strconv.Itoa(f.kind) + "." + tag + mark)
+		b.WriteString(opening + "S" + strconv.Itoa(f.slot) + "." + strconv.Itoa(f.kind) + "." + tag + closing)
 		done = sp.to
 	}
 	b.WriteString(text[done:])
@@ -71,21 +72,33 @@ func (s *Set) tag(place int) (string, bool) {
 // Unseal undoes Seal. It returns false, and no text, where a placeholder names
 // a secret that this set does not hold in that place.
 func (s *Set) Unseal(text string) (string, bool) {
-	parts := strings.Split(text, mark)
-	if len(parts)%2 == 0 {
-		return "", false
-	}
-	for i := 1; i < len(parts); i += 2 {
-		secret, ok := s.unseal(parts[i])
-		if !ok {
+	var b strings.Builder
+	for {
+		plain, rest, found := strings.Cut(text, opening)
+		b.WriteString(plain)
+		if strings.Contains(plain, closing) {
 			return "", false
 		}
-		parts[i] = secret
+		if !found {
+			return b.String(), true
+		}
+		placeholder, after, closed := strings.Cut(rest, closing)
+		secret, ok := s.unseal(placeholder)
+		if !closed || !ok {
+			return "", false
+		}
+		b.WriteString(secret)
+		text = after
 	}
-	return strings.Join(parts, ""), true
 }
 
-// unseal reads one placeholder without its marks.
+// SealedValue reports whether a parameter's value is a placeholder of Seal,
+// which is no secret any more.
+func SealedValue(value string) bool {
+	return strings.HasPrefix(value, opening) && strings.HasSuffix(value, closing) && strings.Count(value, opening) == 1
+}
+
+// unseal reads one placeholder without its brackets.
 func (s *Set) unseal(placeholder string) (string, bool) {
 	fields := strings.Split(strings.TrimPrefix(placeholder, "S"), ".")
 	if s == nil || !strings.HasPrefix(placeholder, "S") || len(fields) != 3 {

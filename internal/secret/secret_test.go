@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -75,7 +76,7 @@ func TestNilAndZeroSets(t *testing.T) {
 	if got, ok := none.Seal("a"); got != "a" || !ok {
 		t.Errorf("nil set: %q, %v", got, ok)
 	}
-	if _, ok := none.Unseal("\x01S0.0.beef\x01"); ok {
+	if _, ok := none.Unseal("⟦S0.0.beef⟧"); ok {
 		t.Error("a nil set turned a placeholder back")
 	}
 	var zero Set
@@ -139,11 +140,17 @@ func TestSeal(t *testing.T) {
 	const next = "https://api.example.com/items?after=12&api_key=tok%2Fen-1234"
 	s := NewSet("other-secret", "tok/en-1234")
 	sealed, ok := s.Seal(next)
-	if !ok || strings.Contains(sealed, "en-1234") || !strings.HasPrefix(sealed, "https://api.example.com/items?after=12&api_key=\x01S1.") {
+	if !ok || strings.Contains(sealed, "en-1234") || !strings.HasPrefix(sealed, "https://api.example.com/items?after=12&api_key=⟦S1.") {
 		t.Fatalf("Seal = %q, %v", sealed, ok)
 	}
 	if got, ok := s.Unseal(sealed); !ok || got != next {
 		t.Errorf("the same set: %q, %v", got, ok)
+	}
+	if got := s.HideURL(sealed); got != sealed {
+		t.Errorf("HideURL takes a sealed value for a secret: %q", got)
+	}
+	if got, ok := s.Seal(`{"next":"tok\/en-1234"}`); !ok || !json.Valid([]byte(got)) {
+		t.Errorf("a sealed cursor is no JSON: %q, %v", got, ok)
 	}
 	for name, other := range map[string]*Set{
 		"an empty set":            NewSet(),
@@ -154,7 +161,7 @@ func TestSeal(t *testing.T) {
 			t.Errorf("%s turned it into %q", name, got)
 		}
 	}
-	for _, bad := range []string{"\x01", "\x01S\x01", "\x01S1.0\x01", "\x01S1.99.beef\x01", "\x01S-1.0.x\x01", "\x01x1.0.0\x01", "\x01Sx.y.z\x01"} {
+	for _, bad := range []string{"⟦", "⟧", "a⟧b", "⟦⟧", "⟦S⟧", "⟦S1.0⟧", "⟦S1.99.beef⟧", "⟦S-1.0.x⟧", "⟦x1.0.0⟧", "⟦Sx.y.z⟧", "⟦S1.0.beef"} {
 		if got, ok := s.Unseal(bad); ok {
 			t.Errorf("Unseal(%q) = %q", bad, got)
 		}
@@ -169,7 +176,7 @@ func TestSealRefuses(t *testing.T) {
 	}{
 		{"a short secret", []string{"abc"}, "?k=abc", "?k=REDACTED"},
 		{"secrets that overlap", []string{"abcdefgh", "ghijklmn"}, "abcdefghijklmn", "REDACTED"},
-		{"the mark", []string{"abcdefgh"}, "abcdefgh\x01", "REDACTED\x01"},
+		{"a bracket", []string{"abcdefgh"}, "abcdefgh⟧", "REDACTED⟧"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, ok := NewSet(tc.secrets...).Seal(tc.in); ok || got != tc.out {
@@ -237,10 +244,28 @@ func genText(values []string) *rapid.Generator[string] {
 	}
 	part := rapid.OneOf(
 		rapid.SampledFrom(parts),
-		rapid.SampledFrom([]string{"RED", "REDACTED", "DACTED", "https://", "u:p@", "?a=", "&token=", "#", "/", " ", "\x01", "x"}),
+		rapid.SampledFrom([]string{"RED", "REDACTED", "DACTED", "https://", "u:p@", "?a=", "&token=", "#", "/", " ", "⟦", "⟧", "x"}),
 		rapid.StringN(0, 6, 20),
 	)
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
 	})
+}
+
+func TestSetFromSeveralGoroutines(t *testing.T) {
+	s := NewSet()
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			v := fmt.Sprintf("secret-number-%d", i)
+			s.Add(v)
+			if got := s.Hide("x " + v); strings.Contains(got, v) {
+				t.Errorf("Hide = %q", got)
+			}
+			if sealed, ok := s.Seal(v); !ok || s.Has(sealed) {
+				t.Errorf("Seal = %q, %v", sealed, ok)
+			}
+		})
+	}
+	group.Wait()
 }

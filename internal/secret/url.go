@@ -7,11 +7,12 @@ import (
 
 // HideURL returns a URL without secrets: those of the set, the user and
 // password before the host, and the values of query and fragment parameters
-// whose names are Sensitive. It takes texts that are no valid URLs too.
+// whose names are Sensitive; a sealed value stays. It takes texts that are no
+// valid URLs too.
 func (s *Set) HideURL(u string) string {
 	u = hideUserinfo(u)
 	u = RewriteParams(u, func(name, value string) (string, bool) {
-		return Redacted, value != "" && Sensitive(name)
+		return Redacted, value != "" && Sensitive(name) && !SealedValue(value)
 	})
 	return s.Hide(u)
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -82,6 +83,9 @@ func (s *Sim) KeyOf(item []byte) (string, error) {
 	var fields map[string]any
 	if err := d.Decode(&fields); err != nil {
 		return "", fmt.Errorf("item %.80q: %w", item, err)
+	}
+	if fields == nil {
+		return "", errors.New("a null is no item")
 	}
 	var at any = fields
 	for _, name := range strings.Split(s.api.ID, ".") {

@@ -82,6 +82,7 @@ type Entry struct {
 	Void bool
 
 	items  []Item
+	more   bool
 	total  total
 	digest uint64
 	host   string
@@ -154,7 +155,7 @@ func (s *Sim) record(x *exchange) {
 		N: s.n, Method: x.req.method, URL: x.req.url.RequestURI(), Body: string(x.req.body),
 		Place: x.ask.place.label(), From: x.from, Asked: x.ask.asked, Size: x.ask.size,
 		Attempt: x.attempt, Faults: fired, Status: x.ans.status, Void: x.void,
-		total: x.page.total, host: x.req.host, scheme: x.req.scheme, header: x.req.header,
+		more: x.page.more, total: x.page.total, host: x.req.host, scheme: x.req.scheme, header: x.req.header,
 		digest: x.ans.signed,
 	}
 	if !x.void {

@@ -24,7 +24,8 @@ type Truth struct {
 	Why string
 	// Unknowable: items of Always were never served, and yet there is an
 	// unchanging, honest source without them that would have given the very
-	// answers of this run. COMPLETE is right to say then, though wrong.
+	// answers of this run, down to the word that this is the end (by the API or
+	// by the Contract). COMPLETE is right to say then, though wrong.
 	Unknowable bool
 	// Reason says how that is known, or what gave the loss away.
 	Reason string
@@ -138,7 +139,7 @@ func (a API) honest() API {
 }
 
 // replays reports whether a quiet, honest source of these items gives every
-// answer of the log from which a page can be read.
+// answer of the log from which a page can be read, and tells its end in one.
 func (s *Sim) replays(items []Item) bool {
 	w := s.World
 	w.Items, w.Changes, w.Churn = items, nil, Churn{}
@@ -153,21 +154,42 @@ func (s *Sim) replays(items []Item) bool {
 		}
 	}
 	r := New(w, s.API.honest(), s.Seed, faults...)
+	r.Contract = s.Contract
+	told := false
 	for _, e := range s.log {
-		if !e.Void && !r.repeats(e) {
+		if e.Void {
+			continue
+		}
+		got := r.repeat(e)
+		if got.digest != e.digest {
 			return false
 		}
+		told = told || r.tellsEnd(got)
 	}
-	return true
+	return told
 }
 
-// repeats asks again and compares what an answer says.
-func (s *Sim) repeats(e Entry) bool {
+// repeat asks again what an entry asked.
+func (s *Sim) repeat(e Entry) Entry {
 	s.n = e.N - 1
 	s.attempts[e.Place] = e.Attempt - 1
 	s.forced = &e.total
 	s.exchange(e.request())
-	return s.log[len(s.log)-1].digest == e.digest
+	return s.log[len(s.log)-1]
+}
+
+// tellsEnd reports whether an honest answer says that the list ends there.
+func (s *Sim) tellsEnd(e Entry) bool {
+	switch {
+	case e.more:
+		return false
+	case s.api.explicit():
+		return true
+	case slices.Contains(s.Contract.Ends, "empty_page"):
+		return e.Items == 0 || (s.api.Key.Inclusive && e.Items == 1)
+	default:
+		return len(s.Contract.Ends) > 0
+	}
 }
 
 // request is the request of an entry.

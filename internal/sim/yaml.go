@@ -10,7 +10,7 @@ import (
 // YAML is a config for the client that the hints describe, with the keys of
 // the config file; base is the address of the API, without the path.
 func (h ClientHints) YAML(name, base string) string {
-	var y yaml
+	var y yamlText
 	y.line(0, "version: 1")
 	y.line(0, "name: %s", name)
 	h.sourceYAML(&y, base)
@@ -33,15 +33,15 @@ func (h ClientHints) YAML(name, base string) string {
 	return y.String()
 }
 
-// yaml collects lines.
-type yaml struct{ strings.Builder }
+// yamlText collects lines.
+type yamlText struct{ strings.Builder }
 
-func (y *yaml) line(depth int, format string, args ...any) {
+func (y *yamlText) line(depth int, format string, args ...any) {
 	fmt.Fprintf(y, strings.Repeat("  ", depth)+format+"\n", args...)
 }
 
 // text writes a key with a text, where there is one.
-func (y *yaml) text(depth int, key, value string) {
+func (y *yamlText) text(depth int, key, value string) {
 	if value != "" {
 		y.line(depth, "%s: %q", key, value)
 	}
@@ -49,7 +49,7 @@ func (y *yaml) text(depth int, key, value string) {
 
 // flow writes a key with a map on one line, from pairs of a key and a value
 // that is written as it stands; nothing where all values are empty.
-func (y *yaml) flow(depth int, key string, pairs ...string) {
+func (y *yamlText) flow(depth int, key string, pairs ...string) {
 	var parts []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -78,7 +78,7 @@ func flag(b bool) string {
 }
 
 // table writes a map in the order of its keys.
-func (y *yaml) table(depth int, key string, m map[string]string) {
+func (y *yamlText) table(depth int, key string, m map[string]string) {
 	names := make([]string, 0, len(m))
 	for k := range m {
 		names = append(names, k)
@@ -91,7 +91,7 @@ func (y *yaml) table(depth int, key string, m map[string]string) {
 	y.flow(depth, key, pairs...)
 }
 
-func (h ClientHints) sourceYAML(y *yaml, base string) {
+func (h ClientHints) sourceYAML(y *yamlText, base string) {
 	y.line(0, "source:")
 	y.text(1, "url", base+h.Path)
 	if h.Method != "GET" {
@@ -102,7 +102,7 @@ func (h ClientHints) sourceYAML(y *yaml, base string) {
 	y.table(1, "headers", h.Headers)
 }
 
-func (h ClientHints) pagesYAML(y *yaml) {
+func (h ClientHints) pagesYAML(y *yamlText) {
 	y.line(0, "pages:")
 	y.line(1, "style: %s", h.Style)
 	if h.Size.Param != "" {
@@ -138,7 +138,7 @@ func (h ClientHints) pagesYAML(y *yaml) {
 	}
 }
 
-func (h ClientHints) endYAML(y *yaml) {
+func (h ClientHints) endYAML(y *yamlText) {
 	if h.More.Path != "" || h.More.Header != "" {
 		absent := map[bool]string{true: "false"}[h.More.AbsentIsEnd]
 		y.flow(1, "more", "path", quoted(h.More.Path), "header", quoted(h.More.Header),
@@ -150,7 +150,7 @@ func (h ClientHints) endYAML(y *yaml) {
 	}
 }
 
-func (h ClientHints) totalYAML(y *yaml) {
+func (h ClientHints) totalYAML(y *yamlText) {
 	if h.Total.Kind == "" {
 		return
 	}
@@ -177,7 +177,7 @@ func (h ClientHints) totalYAML(y *yaml) {
 }
 
 // restYAML writes the signs of trouble and the strength.
-func (h ClientHints) restYAML(y *yaml) {
+func (h ClientHints) restYAML(y *yamlText) {
 	if len(h.Partial) > 0 {
 		y.line(0, "partial:")
 		for _, p := range h.Partial {
@@ -200,8 +200,8 @@ func (h ClientHints) restYAML(y *yaml) {
 }
 
 // sliceYAML writes how to slice, as a comment: slicing is a choice.
-func (h ClientHints) sliceYAML(y *yaml) {
-	var s yaml
+func (h ClientHints) sliceYAML(y *yamlText) {
+	var s yamlText
 	s.line(0, "slice:")
 	s.line(1, "by: %s", h.Slice.By)
 	s.line(1, "type: %s", h.Slice.Type)

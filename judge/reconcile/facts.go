@@ -121,6 +121,7 @@ type Facts struct {
 	Wording     []string // words of truncation in an envelope
 	Notices     []string // rows that said that the answer was cut
 	Ties        string   // a keyset that can lose ties, in words
+	Suspicion   string   // the judge's, of a silent cap (TR006)
 	Skips       int      // next links that moved by more than came, corrected
 	Clamped     int      // effective page size where the server cut the one asked for
 

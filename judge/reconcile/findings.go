@@ -121,7 +121,7 @@ func (r *ruler) doubt() {
 func (r *ruler) movement() {
 	f := r.f
 	m := f.Everything
-	if m.Clean() || r.inBand {
+	if m.Clean() || r.inBand || (r.lost && f.Reach.OK) {
 		return
 	}
 	if r.settled() {
@@ -178,6 +178,9 @@ func (r *ruler) notes() {
 			r.doubtful = true
 		}
 	}
+	if f.Suspicion != "" && !r.inBand && r.strength < Declared {
+		r.say("TR006", judge.Unknown, "%s", f.Suspicion)
+	}
 	for _, t := range f.Disagree {
 		r.say("RC033", judge.Unknown, "%s", t)
 	}
@@ -222,7 +225,7 @@ func rank(e Evidence, v judge.Verdict) int {
 }
 
 // note reports whether a rule only informs.
-func note(id string) bool { return id >= "RC032" }
+func note(id string) bool { return id >= "RC032" && id[0] == 'R' }
 
 func dedupe(s []string) []string {
 	out := []string{}

@@ -35,6 +35,7 @@ type Observation struct {
 	Items     int   // items on the page that states it; 0 for a count request
 	Asked     int   // page size asked for, 0 where none was
 	Distinct  int64 // distinct items held before this page
+	Fresh     int   // items on the page that were not held before it
 	Requested bool  // from a count request of its own: never an echo
 }
 
@@ -76,7 +77,7 @@ func (t *Totals) note(o Observation) {
 		t.Proven = true
 	case o.Items > 0 && (o.Value == int64(o.Items) || (o.Asked > 0 && o.Value == int64(o.Asked))):
 		t.Echoes++
-		if o.Distinct >= o.Value && !t.Proven {
+		if o.Distinct+int64(o.Fresh) > o.Value && !t.Proven {
 			t.EchoOnly = true // this much was held before: the page adds to it, the total did not
 		}
 	case o.Items == 0 && o.Value == 0:

@@ -270,17 +270,14 @@ WHERE s.size IS NOT s.size_before;
 -- or had collapsed.
 CREATE VIEW total_drift AS
 SELECT run, source,
-  max(value) FILTER (WHERE live AND before IS NULL) AS first,
-  (SELECT value FROM totals AS z WHERE z.run = t.run AND z.source = t.source AND live ORDER BY n DESC LIMIT 1) AS last,
+  (SELECT value FROM totals AS o WHERE o.run = t.run AND o.source = t.source AND live ORDER BY n LIMIT 1) AS first,
+  (SELECT value FROM totals AS o WHERE o.run = t.run AND o.source = t.source AND live ORDER BY n DESC LIMIT 1) AS last,
   min(value) FILTER (WHERE live) AS min,
   max(value) FILTER (WHERE live) AS max,
-  count(*)   FILTER (WHERE live) AS seen,
-  coalesce(sum(value <> before) FILTER (WHERE live), 0) AS moved,
-  count(*)   FILTER (WHERE NOT live) AS not_believed,
+  count(*) FILTER (WHERE live) AS seen,
+  coalesce(sum(value <> (SELECT value FROM totals AS o
+    WHERE o.run = t.run AND o.source = t.source AND live AND o.n < t.n ORDER BY n DESC LIMIT 1)) FILTER (WHERE live), 0) AS moved,
+  count(*) FILTER (WHERE NOT live) AS not_believed,
   sum(collapsed) AS collapsed
-FROM (
-  SELECT run, source, live, value, collapsed, lag(value) OVER w AS before
-  FROM totals
-  WINDOW w AS (PARTITION BY run, source, live ORDER BY n)
-) AS t
+FROM totals AS t
 GROUP BY run, source;

@@ -1,0 +1,37 @@
+package adapters_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"lastdrop/adapters"
+)
+
+// BenchmarkRead reads a page of 1,000 items, some 640 kB.
+func BenchmarkRead(b *testing.B) {
+	var body bytes.Buffer
+	body.WriteString(`{"rows":[`)
+	for i := range 1000 {
+		if i > 0 {
+			body.WriteByte(',')
+		}
+		fmt.Fprintf(&body, `{"id":%d,"name":"row %d","text":%q,"tags":["a","b"],"more":{"x":1.5,"y":null}}`, i, i, bytes.Repeat([]byte("text "), 110))
+	}
+	body.WriteString(`],"total":100000,"next":"abc"}`)
+	r, err := adapters.NewReader(plain(func(s *adapters.Spec) {
+		s.Pages = adapters.Pages{Style: "cursor", CursorParam: "after", CursorPath: "next"}
+		s.Total.Path = "total"
+	}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(body.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		page, err := r.Read(adapters.Position{}, adapters.Request{}, adapters.Response{Status: 200, Body: body.Bytes()})
+		if err != nil || len(page.Items) != 1000 {
+			b.Fatalf("%d items, %v", len(page.Items), err)
+		}
+	}
+}

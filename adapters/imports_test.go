@@ -1,0 +1,54 @@
+package adapters_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed is all that this package may import: it turns bytes into claims, so
+// nothing in it may wait, connect, or read or write a file. net/http is here
+// for the names of headers and methods only.
+var allowed = []string{
+	"bytes", "encoding/csv", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/http", "net/url", "regexp",
+	"slices", "strconv", "strings", "lastdrop/internal/jsonscan", "lastdrop/judge",
+}
+
+// ofHTTP is what may be used of net/http.
+var ofHTTP = []string{"Header", "MethodGet", "MethodPost"}
+
+func TestImports(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			if path, err := strconv.Unquote(spec.Path.Value); err != nil || !slices.Contains(allowed, path) {
+				t.Errorf("%s imports %s: adapters does no I/O and knows only judge and jsonscan", e.Name(), spec.Path.Value)
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "http" && !slices.Contains(ofHTTP, sel.Sel.Name) {
+				t.Errorf("%s uses http.%s: of net/http only %v are pure", e.Name(), sel.Sel.Name, ofHTTP)
+			}
+			return true
+		})
+	}
+}
