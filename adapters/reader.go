@@ -227,7 +227,7 @@ func (r *Reader) offered(a *Answer) bool {
 	}
 	for _, f := range r.offers {
 		v := a.value(f)
-		if truth(v) == judge.Yes || v.IsString() && truth(v) == judge.NotSaid && !blank(v.Str()) {
+		if truth(v) == judge.Yes || truth(v) == judge.NotSaid && !empty(v) {
 			return true
 		}
 	}

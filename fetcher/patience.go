@@ -86,6 +86,8 @@ func (d *drain) troublePatience(t *adapters.Trouble, retries int) int {
 			return 0 // the path is wrong, most likely
 		}
 		return min(3, retries)
+	case adapters.TroubleMalformed:
+		return min(3, retries)
 	}
 	return min(1, retries)
 }

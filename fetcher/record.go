@@ -34,12 +34,9 @@ func (d *drain) keep(row reconcile.Attempt, a *answer, st step, m *match) error 
 	row.Outcome, row.Action, row.More = st.state, st.action, st.more
 	row.Cause = d.hide(st.cause)
 	if m != nil {
-		row.New, row.Repeated = m.New, row.Items-m.Fresh
-		if st.hold {
-			row.Keys = m.held
-		} else {
-			row.New = 0
-		}
+		row.Repeated = row.Items - m.Fresh
+		row.New = len(m.held) / len(key{})
+		row.Keys = m.held
 	}
 	d.add(row)
 	d.addTotals(a, st)

@@ -375,12 +375,7 @@ func (s *State) walksTotal(p *adapters.Page) {
 
 // reach stops at a cap of the server's.
 func (s *State) reach(text string) {
-	n := s.PassItems
-	s.Reach = judge.N(n)
-	s.ReachText = fmt.Sprintf("the server declares %d and hands out %d: a reach; %s", s.PassTotals.Last, n, text)
-	if s.PassTotals.Live == 0 {
-		s.ReachText = fmt.Sprintf("the server hands out %d items and no more: a reach; %s", n, text)
-	}
+	s.Reach, s.ReachText = judge.N(s.PassItems), text
 	s.stop(reconcile.StopReach, s.ReachText)
 }
 

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"lastdrop/adapters"
 	"lastdrop/judge"
 )
@@ -68,6 +70,7 @@ func Run(t *testing.T, style string, apis ...API) {
 			t.Run("sizes", c.sizes)
 			t.Run("size changes", c.changes)
 			t.Run("overlaps", c.overlaps)
+			t.Run("anyhow", c.anyhow)
 			t.Run("places", c.places)
 			t.Run("repeated page", c.repeated)
 			t.Run("no list", c.noList)
@@ -75,6 +78,12 @@ func Run(t *testing.T, style string, apis ...API) {
 			t.Run("sayings", c.sayings)
 		})
 	}
+}
+
+// A failer is a test, or one try of a property.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
 }
 
 // check is one API under test.
@@ -92,7 +101,7 @@ type turn struct {
 }
 
 // ask fetches and reads one page, with the position taken through JSON first.
-func (c *check) ask(t *testing.T, at adapters.Position, size, overlap int) turn {
+func (c *check) ask(t failer, at adapters.Position, size, overlap int) turn {
 	t.Helper()
 	at = roundTrip(t, at)
 	req, err := c.r.Style().Request(at, size, overlap)
@@ -110,7 +119,7 @@ func (c *check) ask(t *testing.T, at adapters.Position, size, overlap int) turn 
 	return turn{at, req, resp, page}
 }
 
-func roundTrip(t *testing.T, at adapters.Position) adapters.Position {
+func roundTrip(t failer, at adapters.Position) adapters.Position {
 	t.Helper()
 	b, err := json.Marshal(at)
 	if err != nil {
@@ -133,7 +142,7 @@ func steady(size int) plan { return func(int) (int, int) { return size, 0 } }
 
 // walk drains the API, and checks that no page leaves a row out between what
 // is held and what comes: a row is missed where one behind it was given first.
-func (c *check) walk(t *testing.T, p plan) []turn {
+func (c *check) walk(t failer, p plan) []turn {
 	t.Helper()
 	var turns []turn
 	held := map[int64]bool{}
@@ -171,7 +180,7 @@ func (c *check) stuck(u turn, held map[int64]bool) bool {
 }
 
 // hold adds a page's rows to those held.
-func (c *check) hold(t *testing.T, held map[int64]bool, u turn) {
+func (c *check) hold(t failer, held map[int64]bool, u turn) {
 	t.Helper()
 	for _, item := range u.page.Items {
 		canonical, err := strconv.ParseFloat(string(item.ID), 64)
@@ -250,6 +259,18 @@ func (c *check) overlaps(t *testing.T) {
 			}
 		}
 	}
+}
+
+// anyhow walks with sizes and overlaps at will.
+func (c *check) anyhow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c.walk(t, func(n int) (int, int) {
+			if n > 12 {
+				return 4, 0
+			}
+			return rapid.IntRange(1, c.Rows+3).Draw(t, "size"), rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "overlap")
+		})
+	})
 }
 
 // places checks what the request for a position says about itself, and that it

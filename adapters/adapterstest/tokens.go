@@ -169,19 +169,14 @@ func linkAPIs(style string) []API {
 			return carry(w, to)
 		}}
 	}
-	byNumber := func(param string, first int64, capped int, keep bool) func(func(string) string, window, adapters.Request) (window, string) {
+	byNumber := func(param string, first int64, capped int, size func(w window) string) func(func(string) string, window, adapters.Request) (window, string) {
 		return func(get func(string) string, w window, req adapters.Request) (window, string) {
 			page := number(get(param))
 			if get(param) == "" {
 				page = first
 			}
-			size := w.size(capped)
-			w = cut((page-first)*size, get("size"), capped)
-			pairs := []string{param, strconv.FormatInt(page+1, 10)}
-			if !keep {
-				pairs = append(pairs, "size", "")
-			}
-			return w, link(req, pairs...)
+			w = cut((page-first)*w.size(capped), get("size"), capped)
+			return w, link(req, param, strconv.FormatInt(page+1, 10), "size", size(w))
 		}
 	}
 	byOffset := func(param string, capped int, step func(w window) int) func(func(string) string, window, adapters.Request) (window, string) {
@@ -191,13 +186,22 @@ func linkAPIs(style string) []API {
 		}
 	}
 	came := func(w window) int { return w.to - w.from }
+	asked := func(w window) string { return strconv.Itoa(w.asked) }
+	always := func(size string) func(window) string { return func(window) string { return size } }
 	return []API{
-		api("page numbers", 0, byNumber("page", 1, 0, true)),
-		api("page numbers from 0", 0, byNumber("page", 0, 0, true)),
-		api("page numbers, clamped", 3, byNumber("page", 1, 3, true)),
-		api("page numbers that lose the size", 0, byNumber("page", 1, 0, false)),
-		api("page numbers of another name", 0, byNumber("blatt", 1, 0, true)),
+		api("page numbers", 0, byNumber("page", 1, 0, asked)),
+		api("page numbers from 0", 0, byNumber("page", 0, 0, asked)),
+		api("page numbers, clamped", 3, byNumber("page", 1, 3, asked)),
+		api("page numbers with the clamped size", 3, byNumber("page", 1, 3, always("3"))),
+		api("page numbers with a size of their own", 0, byNumber("page", 1, 0, always("7"))),
+		api("page numbers that lose the size", 0, byNumber("page", 1, 0, always(""))),
+		api("page numbers of another name", 0, byNumber("blatt", 1, 0, asked)),
+		api("page numbers of another name, clamped", 3, byNumber("blatt", 0, 3, asked)),
 		api("offsets", 0, byOffset("offset", 0, came)),
+		api("rows counted from 1", 0, func(get func(string) string, _ window, req adapters.Request) (window, string) {
+			w := cut(number(get("startIndex"))-1, get("size"), 0)
+			return w, link(req, "startIndex", strconv.Itoa(w.to+1))
+		}),
 		api("offsets that skip, clamped", 3, byOffset("$skip", 3, func(w window) int { return w.asked })),
 		api("offsets that skip", 0, byOffset("start", 0, func(w window) int { return came(w) + 2 })),
 		api("relative tokens", 0, func(get func(string) string, _ window, _ adapters.Request) (window, string) {

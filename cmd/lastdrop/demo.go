@@ -123,17 +123,17 @@ func (d *demo) tell(ctx context.Context, n int, s story) error {
 		return fmt.Errorf("no world %q", s.world)
 	}
 	d.say("\n%d. %s", n, s.title)
-	plain, err := serve(world, func(base string) (string, error) { return plainLoop(ctx, base, s), nil })
+	base, stop, err := listen(world)
 	if err != nil {
 		return err
 	}
-	d.say("   plain loop    %s", plain)
-	var rep reconcile.Report
-	_, err = serve(world, func(base string) (string, error) {
-		var err error
-		rep, err = d.drain(ctx, world, base)
-		return "", err
-	})
+	d.say("   plain loop    %s", plainLoop(ctx, base, s))
+	stop()
+	if base, stop, err = listen(world); err != nil { // afresh: both see the same world
+		return err
+	}
+	defer stop()
+	rep, err := d.drain(ctx, world, base)
 	if err != nil {
 		return err
 	}
@@ -174,17 +174,15 @@ func (d *demo) drain(ctx context.Context, world sim.NamedWorld, base string) (re
 		BackoffMin: 5 * time.Millisecond, BackoffMax: 200 * time.Millisecond})
 }
 
-// serve puts a fresh world on a loopback socket for as long as f runs.
-func serve(world sim.NamedWorld, f func(base string) (string, error)) (string, error) {
+// listen puts a fresh world on a loopback socket, until stop.
+func listen(world sim.NamedWorld) (base string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("demo: no loopback socket: %w", err)
+		return "", nil, fmt.Errorf("no loopback socket: %w", err)
 	}
-	s := world.New(1)
-	srv := &http.Server{Handler: s}
-	go srv.Serve(l) //nolint:errcheck // Close ends it
-	defer srv.Close()
-	return f("http://" + l.Addr().String())
+	srv := &http.Server{Handler: world.New(1)}
+	go srv.Serve(l) //nolint:errcheck // stop ends it
+	return "http://" + l.Addr().String(), func() { srv.Close() }, nil
 }
 
 // plainLoop is the loop that most code has: ask for page after page, retry

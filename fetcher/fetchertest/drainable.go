@@ -35,7 +35,7 @@ func Drainable(s *sim.Sim) (bool, string) {
 		return false, "one page whose total may be an echo"
 	}
 	for _, f := range s.Faults {
-		if f.Match.SizeOver > 0 && !curedBySize(f.Effect.Name()) {
+		if f.Match.SizeOver > 0 && (h.Style == "single" || !curedBySize(f.Effect)) {
 			return false, f.Effect.Name() + " is not cured by a smaller page"
 		}
 		if slices.Contains([]string{"items_absent", "items_null", "items_object", "items_renamed"}, f.Effect.Name()) && f.Match.From == 0 {
@@ -50,7 +50,11 @@ func saidEnd(h sim.ClientHints) bool {
 	return h.More.Path != "" || h.More.Header != "" || h.Last.Path != "" || h.Last.Header != ""
 }
 
-func curedBySize(effect string) bool {
+func curedBySize(e sim.Effect) bool {
+	if st, ok := e.(sim.Status); ok && st.Code == 429 {
+		return false
+	}
+	effect := e.Name()
 	for _, cured := range []string{"half", "gzip", "trailing", "error_tail", "partial", "part", "status"} {
 		if len(effect) >= len(cured) && effect[:len(cured)] == cured {
 			return true

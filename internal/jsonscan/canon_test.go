@@ -52,6 +52,7 @@ func TestCanonicalNumbers(t *testing.T) {
 		"1e-1" + zeros:       {"1e-1" + zeros, "0.1e-" + nines, "10e-1" + zeros[1:] + "1"},
 		"1e" + nines:         {"1e" + nines, "0.1e1" + zeros, "0.01e1" + zeros[1:] + "1", "10e" + nines[1:] + "8"},
 		"1e-" + nines:        {"1e-" + nines, "10e-1" + zeros, "1e-000" + nines},
+		"1e9" + nines:        {"1e9" + nines, "10e9" + nines[1:] + "8", "0.1e1" + zeros + "0"},
 		"15e3" + nines + "9": {"15e3" + nines + "9", "1.5e4" + zeros + "0", "15000e3" + nines + "6"},
 	} {
 		for _, number := range numbers {
@@ -59,6 +60,19 @@ func TestCanonicalNumbers(t *testing.T) {
 				t.Errorf("AppendCanonical(%s) = %s, want %s", number, got, want)
 			}
 		}
+	}
+}
+
+// Members with one key stay in their order, however many there are.
+func TestCanonicalKeepsDuplicatesInOrder(t *testing.T) {
+	var item, as, bs []string
+	for n := range 100 {
+		a, b := fmt.Sprintf(`"a":%d`, n*2+1), fmt.Sprintf(`"b":%d`, n*2+1)
+		item, as, bs = append(item, b, a), append(as, a), append(bs, b)
+	}
+	want := "{" + strings.Join(append(as, bs...), ",") + "}"
+	if got := string(AppendCanonical(nil, []byte("{"+strings.Join(item, " , ")+"}"))); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

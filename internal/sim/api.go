@@ -62,6 +62,9 @@ type API struct {
 	Total    TotalRule
 	More     MoreRule
 	Last     LastRule
+	// Eager says after every full page that more follows, as servers do that
+	// look at the size of the page only; the page behind the last one is empty.
+	Eager bool
 	Token    TokenRule
 	Next     NextRule
 	Links    LinkRule

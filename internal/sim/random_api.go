@@ -180,6 +180,7 @@ func (r roll) totalRule(a *API, p Profile) {
 
 // endRules draws the words for the end.
 func (r roll) endRules(a *API) {
+	a.Eager = r.yes(5) && a.PastEnd == "" && a.Style != Single && a.Style != Algolia
 	if a.Style == GraphQL || a.Style == Algolia {
 		return
 	}

@@ -82,6 +82,7 @@ type Entry struct {
 	Void bool
 
 	items  []Item
+	others []string
 	more   bool
 	total  total
 	digest uint64
@@ -161,11 +162,26 @@ func (s *Sim) record(x *exchange) {
 	if !x.void {
 		e.items = x.page.items()
 		e.Items = len(e.items)
+		e.others = s.others(x.page.rows)
 	}
 	s.log = append(s.log, e)
 	if s.LogLimit > 0 && len(s.log) > 2*s.LogLimit {
 		s.log = append(s.log[:0], s.log[len(s.log)-s.LogLimit:]...)
 	}
+}
+
+// others are the identities of rows that look like items and are none.
+func (s *Sim) others(rows []row) []string {
+	var out []string
+	for _, r := range rows {
+		if r.raw == nil {
+			continue
+		}
+		if k, err := s.KeyOf(r.raw); err == nil {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // attempt counts requests for a place.

@@ -12,7 +12,8 @@ type Truth struct {
 	// Always are the items that existed from the first request to the last, in
 	// the order that the list has now. A run that says COMPLETE must hold them.
 	Always []string
-	// Ever are all that existed at some time. A run may hold nothing else.
+	// Ever are all that existed at some time, and what was served in the place
+	// of an item, such as a notice. A run may hold nothing else.
 	Ever map[string]bool
 	// Served are the items on pages that could be read whole.
 	Served map[string]bool
@@ -46,6 +47,9 @@ func (s *Sim) Truth() Truth {
 		for _, it := range e.items {
 			t.Served[s.key(it)] = true
 		}
+		for _, k := range e.others {
+			t.Ever[k] = true
+		}
 	}
 	t.Drainable, t.Why = s.drainable()
 	t.Unknowable, t.Reason = s.unknowable(t)
@@ -72,8 +76,11 @@ func (s *Sim) unknowable(t Truth) (bool, string) {
 	if at, ok := s.unread(); !ok {
 		return false, "no page came from " + at
 	}
+	eager := s.api.honest()
+	eager.Eager = true
 	for _, order := range []func([]Entry) []Item{servedInTurn, servedByPlace, s.servedSorted} {
-		if s.replays(order(s.log)) {
+		items := order(s.log)
+		if s.replays(s.api.honest(), items) || s.replays(eager, items) {
 			return true, "an unchanging list of the items served gives the same answers"
 		}
 	}
@@ -140,7 +147,7 @@ func (a API) honest() API {
 
 // replays reports whether a quiet, honest source of these items gives every
 // answer of the log from which a page can be read, and tells its end in one.
-func (s *Sim) replays(items []Item) bool {
+func (s *Sim) replays(api API, items []Item) bool {
 	w := s.World
 	w.Items, w.Changes, w.Churn = items, nil, Churn{}
 	w.Unordered = !slices.IsSortedFunc(items, w.compare)
@@ -153,7 +160,7 @@ func (s *Sim) replays(items []Item) bool {
 			faults = append(faults, f)
 		}
 	}
-	r := New(w, s.API.honest(), s.Seed, faults...)
+	r := New(w, api, s.Seed, faults...)
 	r.Contract = s.Contract
 	told := false
 	for _, e := range s.log {

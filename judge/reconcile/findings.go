@@ -38,9 +38,9 @@ func (r *ruler) reach() {
 	if r.inBand {
 		return
 	}
-	text := f.ReachText
-	if text == "" {
-		text = f.StopText
+	text := fmt.Sprintf("the server hands out %s items and no more: a reach; %s", num(f.Reach.N), f.ReachText)
+	if f.Totals.Live > 0 && !f.Totals.EchoOnly {
+		text = fmt.Sprintf("the server declares %s and hands out %s: a reach; %s", num(f.Totals.Last), num(f.Reach.N), f.ReachText)
 	}
 	if r.missing == nil && !f.MoreKnown {
 		r.wonder("RC003", "%s", text)
