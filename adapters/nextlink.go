@@ -172,9 +172,9 @@ func (t *template) growing(q, cur query, start bool) (name string, value int64, 
 }
 
 // renumber gives the position of a next link, and the link's query. A link with
-// a page number counts in pages of one size: where it has lost the size that
-// was asked for, it gets it back, and where it has another one, the number is
-// computed anew.
+// a page number counts in pages of the size that was asked for: where it has
+// lost that size, or has another one, it gets it back. Where none was asked for
+// and the link has one, the number is computed anew with that.
 func (t *template) renumber(at Position, req Request, q, cur query, received int64) (query, Position) {
 	name, value, ok := t.pageParam(q)
 	if !ok {
@@ -194,16 +194,14 @@ func (t *template) renumber(at Position, req Request, q, cur query, received int
 	}
 	next.Param, next.Number, next.Size = name, max(value-first, 0), req.Size
 	size := t.spec.Pages.SizeParam
-	if size == "" || req.Size <= 0 || t.inBody {
-		return q, next
-	}
 	given, has := q.number(size)
 	switch {
-	case !has:
+	case size == "" || t.inBody:
+	case req.Size > 0:
 		q = q.set(size, strconv.Itoa(req.Size))
-	case given > 0 && given != int64(req.Size):
+	case has && given > 0:
 		next.Size = int(min(given, 1<<30))
-		next.Number = min(next.Number, next.Offset/given)
+		next.Number = min(next.Number, next.Offset/int64(next.Size))
 		q = q.set(name, strconv.FormatInt(addSat(first, next.Number), 10))
 	}
 	return q, next

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"lastdrop/judge/reconcile"
 )
 
 func (r *reading) checkTotal(t *Total) {
@@ -57,9 +55,6 @@ func (r *reading) checkComplete(c *Complete) {
 	r.atLeast("complete.tolerance.items", c.Tolerance.Items, 0)
 	r.atLeast("complete.passes", int64(c.Passes), 1)
 	r.atLeast("complete.min_items", c.MinItems, 0)
-	if _, ok := reconcile.ParseStrength(c.Require); !ok && c.Require != "" {
-		r.bad("complete.require", r.quote(c.Require)+" is not known", "")
-	}
 }
 
 func (r *reading) checkLimits(l *Limits) {

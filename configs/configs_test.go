@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lastdrop/adapters"
+	"lastdrop/judge/reconcile"
 )
 
 // Each bad config stands beside the exact text of its errors.
@@ -25,7 +26,7 @@ func TestBadConfigs(t *testing.T) {
 			if err == nil {
 				t.Fatalf("taken, as %s", c.Redacted())
 			}
-			if c != nil || !IsConfig(err) {
+			if _, ok := errors.AsType[Errors](err); c != nil || !ok {
 				t.Errorf("got the config %v beside an error of type %T", c, err)
 			}
 			got := err.Error() + "\n"
@@ -90,7 +91,7 @@ func TestEachStyleHasAnExample(t *testing.T) {
 
 func TestLoadWithoutFile(t *testing.T) {
 	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"), testEnv)
-	if !errors.Is(err, fs.ErrNotExist) || IsConfig(err) {
+	if _, bad := errors.AsType[*Error](err); bad || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -152,6 +153,45 @@ func TestLaterKeysAreRefused(t *testing.T) {
 	}
 }
 
+func TestVocabularyIsThatOfTheJudges(t *testing.T) {
+	for _, word := range enumOf[Complete]("require") {
+		if _, ok := reconcile.ParseStrength(word); !ok {
+			t.Errorf("complete.require takes %q, which is no strength", word)
+		}
+	}
+	for _, k := range []AuthKind{AuthBearer, AuthBasic, AuthHeader, AuthQuery} {
+		if _, ok := fieldsOf(reflect.TypeFor[Auth]()).byName[k.String()]; !ok {
+			t.Errorf("%q is no key of source.auth", k)
+		}
+	}
+	if AuthNone.String() != "" || AuthKind(99).String() != "" {
+		t.Error("no credentials have a name")
+	}
+}
+
+func TestBodies(t *testing.T) {
+	const head = "version: 1\nname: x\npages: {style: cursor, cursor: {path: next}, size: {start: 5}}\nitems: {path: a}\nsource:\n  url: https://h/\n  method: POST\n  body: "
+	for _, tc := range []struct{ body, want string }{
+		{`{after: "{cursor}", page: ["{size}"]}`, `{"after":"{cursor}","page":["{size}"]}`},
+		{`["{cursor} {size}", 1, 1.50, 1e3, -0, 0x1F, 0o17, 0b11, 1_000, +5, .5, 5.]`, `["{cursor} {size}",1,1.50,1e3,-0,31,15,3,1000,5,0.5,5]`},
+		{`{a: "{cursor}{size}", b: 123456789012345678901234567890, c: "12", d: 18446744073709551615, e: yes, f: 2026-01-01}`,
+			`{"a":"{cursor}{size}","b":123456789012345678901234567890,"c":"12","d":18446744073709551615,"e":"yes","f":"2026-01-01"}`},
+		{`{a: "{cursor}{size}", 1: ~, true: [], 1.5: {}}`, `{"1":null,"1.5":{},"a":"{cursor}{size}","true":[]}`},
+		{`{a: "{cursor}{size}", b: .inf}`, "x.yaml:8:36: source.body.b: is no plain number; quote it where it is text, else write it without leading zeros"},
+		{`{a: "{cursor}{size}", b: 007}`, "x.yaml:8:36: source.body.b: is no plain number; quote it where it is text, else write it without leading zeros"},
+		{`{a: {b: c}}`, "x.yaml:3:1: pages.size.param"},
+	} {
+		c, err := Parse("x.yaml", []byte(head+tc.body+"\n"), nil)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = string(mustEncode(c.Spec().Body))
+		}
+		if !strings.HasPrefix(got, tc.want) && !strings.Contains(got, tc.want) {
+			t.Errorf("body %s: got %s, want %s", tc.body, got, tc.want)
+		}
+	}
+}
+
 // The decoder reads these kinds of fields, and no others may be in Config.
 func TestFieldKinds(t *testing.T) {
 	var walk func(path string, typ reflect.Type)
@@ -207,4 +247,10 @@ func parse(t *testing.T, data string) *Config {
 		t.Fatalf("%v\n%s", err, data)
 	}
 	return c
+}
+
+// source gives the normalised config in a form that Parse reads again, to a
+// config of the same hash.
+func (c *Config) source() []byte {
+	return mustEncode(c.tree(func(m *mark) string { return m.shown }, escape))
 }

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,13 +54,6 @@ func (e Errors) Unwrap() []error {
 		all[i] = one
 	}
 	return all
-}
-
-// IsConfig reports whether err says that a config is bad, and not that it
-// could not be read.
-func IsConfig(err error) bool {
-	_, ok := errors.AsType[*Error](err)
-	return ok
 }
 
 // sorted returns the errors in the order of the file, each once.

@@ -34,12 +34,6 @@ func (c *Config) Redacted() []byte {
 	return mustEncode(c.tree(func(m *mark) string { return c.Secrets.Hide(m.shown) }, func(s string) string { return c.Secrets.Hide(escape(s)) }))
 }
 
-// source gives the normalised config in a form that Parse reads again, to a
-// config of the same hash.
-func (c *Config) source() []byte {
-	return mustEncode(c.tree(func(m *mark) string { return m.shown }, escape))
-}
-
 // tree gives the normalised config as a JSON tree, with its texts written by
 // marked where they hold a secret, else by plain.
 func (c *Config) tree(marked func(*mark) string, plain func(string) string) map[string]any {

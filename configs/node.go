@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -235,7 +236,7 @@ func (r *reading) leaf(n *node, a ast.Node) {
 	case *ast.FloatNode:
 		n.kind, n.text, n.plain, n.number = number, tk.Value, true, v.Value
 	case *ast.InfinityNode, *ast.NanNode:
-		n.kind, n.text, n.plain = text, tk.Value, true
+		n.kind, n.text, n.plain, n.number = number, tk.Value, true, math.NaN()
 	case *ast.BoolNode:
 		n.kind, n.text, n.plain = truth, strings.ToLower(tk.Value), true
 	case *ast.NullNode:

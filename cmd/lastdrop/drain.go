@@ -162,12 +162,12 @@ func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config, 
 	if errors.As(err, &early) {
 		return exitNotRun, err
 	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", c.Name, err)
-	}
 	d.reports = append(d.reports, rep)
 	d.show(rep)
-	return rep.Exit, err
+	if err != nil && rep.Error == "" {
+		return rep.Exit, fmt.Errorf("%s: %w", c.Name, err)
+	}
+	return rep.Exit, nil
 }
 
 func (d *drainRun) begun(name, run string, resumed bool, others []store.Info) {
@@ -181,6 +181,9 @@ func (d *drainRun) begun(name, run string, resumed bool, others []store.Info) {
 
 func (d *drainRun) show(rep reconcile.Report) {
 	if d.flags.asJSON {
+		if rep.State == "failed" {
+			fmt.Fprintf(d.errs, "lastdrop: %s: %s\n", rep.Name, rep.Error)
+		}
 		enc := json.NewEncoder(d.out)
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(rep); err != nil {

@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -88,14 +87,6 @@ func mutate(r *rand.Rand, doc string) []byte {
 		}
 	}
 	return b
-}
-
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
 }
 
 // renderRune writes one character of a JSON string in one of the ways that JSON allows.

@@ -15,11 +15,8 @@ type decimal struct {
 	exp        []byte // the written exponent's digits, without leading zeros
 }
 
-// parseDecimal takes raw apart. ok is false if it is not one JSON number.
-func parseDecimal(raw []byte) (d decimal, ok bool) {
-	if !isNumber(raw) {
-		return d, false
-	}
+// takeApart returns the parts of raw, a valid number.
+func takeApart(raw []byte) (d decimal) {
 	if d.neg = raw[0] == '-'; d.neg {
 		raw = raw[1:]
 	}
@@ -46,16 +43,20 @@ func parseDecimal(raw []byte) (d decimal, ok bool) {
 		d.head = cutZeros(d.head)
 		d.shift = int64(n - len(d.head))
 	}
-	return d, true
+	return d
 }
 
-// isNumber reports whether raw is one JSON number and nothing else.
-func isNumber(raw []byte) bool {
+// parseInt64 returns the integer that raw is, if it is one JSON number and nothing else.
+func parseInt64(raw []byte) (n int64, ok bool) {
 	if len(raw) == 0 || raw[0] != '-' && !isDigit(raw[0]) {
-		return false
+		return 0, false
 	}
 	s := scanner{b: raw}
-	return s.number(0) == len(raw)
+	if s.number(0) != len(raw) {
+		return 0, false
+	}
+	d := takeApart(raw)
+	return d.int64()
 }
 
 // trimZeros returns b without its leading zeros.
@@ -121,13 +122,10 @@ func (d *decimal) int64() (int64, bool) {
 	}
 }
 
-// appendNumber appends a JSON number in normal form: the significant digits, then e and the power of ten of the last one
+// appendNumber appends a valid JSON number in normal form: the significant digits, then e and the power of ten of the last one
 // unless that is 0. Every zero is 0. Work and memory follow the length of the text, not the exponent's value.
 func appendNumber(dst, raw []byte) []byte {
-	d, ok := parseDecimal(raw)
-	if !ok {
-		return append(dst, raw...)
-	}
+	d := takeApart(raw)
 	if len(d.head)+len(d.tail) == 0 {
 		return append(dst, '0')
 	}

@@ -105,11 +105,7 @@ func (v Value) Int64() (n int64, ok bool) {
 	if v.Type != TypeNumber {
 		return 0, false
 	}
-	d, ok := parseDecimal(v.Raw)
-	if !ok {
-		return 0, false
-	}
-	return d.int64()
+	return parseInt64(v.Raw)
 }
 
 // IntText is Int64 for a string that holds nothing but a JSON number ("12", not "012", "+12" or " 12").
@@ -118,11 +114,7 @@ func (v Value) IntText() (n int64, ok bool) {
 	if bytes.IndexByte(in, '\\') >= 0 {
 		in = appendText(nil, in)
 	}
-	d, ok := parseDecimal(in)
-	if !ok {
-		return 0, false
-	}
-	return d.int64()
+	return parseInt64(in)
 }
 
 // Items appends the extents in v.Raw of the elements of an array to dst[:0] and returns them, with what v is.

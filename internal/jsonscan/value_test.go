@@ -59,6 +59,22 @@ func TestStr(t *testing.T) {
 	}
 }
 
+func TestValueItems(t *testing.T) {
+	for raw, want := range map[string]State{
+		`[]`: Array, `[1 , {"a":[2]}]`: Array, `{}`: NotArray, `"[]"`: NotArray, `null`: Null, ``: Missing,
+		`[1,`: Missing, `[1,]`: Missing, `[`: Missing, // not valid
+	} {
+		got, state := ValueOf([]byte(raw)).Items(make([]Span, 3))
+		if state != want || state != Array && len(got) != 0 {
+			t.Errorf("Items of %s = %v, %v, want %v", raw, got, state, want)
+		}
+	}
+	got, _ := ValueOf([]byte(`[1 , {"a":[2]}]`)).Items(nil)
+	if len(got) != 2 || got[0] != (Span{1, 2}) || got[1] != (Span{5, 14}) {
+		t.Errorf("Items = %v", got)
+	}
+}
+
 // Str is what encoding/json makes of a string, for every string that encoding/json doesn't replace parts of.
 func TestStrAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -22,6 +22,9 @@ func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report,
 		rep.Output = p.leftAside(f)
 		return rep, p.run.Finish(ctx, rep)
 	}
+	if rep.State == stateFailed {
+		return rep, errors.Join(p.file.Discard(), p.run.Finish(ctx, rep)) // nothing came: no empty file stands for it
+	}
 	out, err := p.file.Finish(ruling.Verdict == judge.Complete)
 	if err != nil && !errors.Is(err, sink.ErrReadBack) {
 		return p.fail(f, err)

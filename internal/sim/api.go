@@ -64,14 +64,14 @@ type API struct {
 	Last     LastRule
 	// Eager says after every full page that more follows, as servers do that
 	// look at the size of the page only; the page behind the last one is empty.
-	Eager bool
-	Token    TokenRule
-	Next     NextRule
-	Links    LinkRule
-	Key      KeyRule
-	PastEnd  PastEnd
-	Filter   FilterRule
-	Echo     EchoRule
+	Eager   bool
+	Token   TokenRule
+	Next    NextRule
+	Links   LinkRule
+	Key     KeyRule
+	PastEnd PastEnd
+	Filter  FilterRule
+	Echo    EchoRule
 	// Reverse, where set, is a parameter that turns the order round.
 	Reverse string
 	// Count is the path of a count request that answers {"count":N}; "" is none.

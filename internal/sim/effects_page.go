@@ -165,7 +165,7 @@ func (Repeat) stage() stage { return onPage }
 func (Repeat) harm() harm   { return unsteady }
 
 func (Repeat) apply(x *exchange) {
-	if x.from <= 0 {
+	if x.from <= 0 || x.from > len(x.view.items) {
 		x.idle()
 		return
 	}

@@ -14,7 +14,9 @@ type exchange struct {
 	n       int
 	attempt int
 	ask     ask
-	view    view
+	// asked is the place as the request named it, whatever became of it.
+	asked place
+	view  view
 	// from is the index in the view where the page starts.
 	from int
 	gone bool
@@ -25,6 +27,8 @@ type exchange struct {
 	// void marks an answer from which no page can be read.
 	void  bool
 	fired []string
+	// handed is the opaque token that the answer hands out.
+	handed string
 	// hidden items are in the total though not in the view.
 	hidden int
 }
@@ -53,7 +57,6 @@ func (x *exchange) run() {
 	x.apply(faults, onPage)
 	if !x.done {
 		x.render()
-		x.sign()
 	}
 	x.apply(faults, onWire)
 }
@@ -87,7 +90,8 @@ func (x *exchange) open() {
 	if p := x.ask.place; p.how == ByToken && !p.start && p.tok.kind == TokenSnapshot {
 		x.view.items = x.sim.snapshot(p.tok.snap, x.view.items)
 	}
-	x.attempt = x.sim.attempt(x.ask.place.label())
+	x.asked = x.ask.place
+	x.attempt = x.sim.attempt(x.asked.label())
 }
 
 // place finds where in the list the request reads.

@@ -32,6 +32,7 @@ func (x *exchange) render() {
 	for k, v := range header {
 		x.ans.header[k] = v
 	}
+	x.sign()
 	if a.Gzip == GzipAlways || (a.Gzip == GzipAsked && acceptsGzip(x.req.header)) {
 		x.ans.zip()
 	}
@@ -268,12 +269,21 @@ func (x *exchange) tokenText() (string, bool) {
 	case x.api.Token.Seed != "" && x.ask.place.start && !x.seeded():
 		return "", false
 	case !x.ended():
-		return x.page.next.tok.String(), true
+		return x.handOut(x.page.next.tok), true
 	case x.api.Token.End == EndSame && !x.ask.place.start:
 		return x.ask.place.raw, true
 	default:
 		return "", false
 	}
+}
+
+// handOut is a token's text; it is remembered where it is opaque.
+func (x *exchange) handOut(t token) string {
+	text := t.String()
+	if t.kind != TokenPage {
+		x.handed = text
+	}
+	return text
 }
 
 // seeded reports whether the request carries the seed cursor.
@@ -300,7 +310,7 @@ func (x *exchange) urlFor(p place, relative bool, host string) string {
 	for k, v := range x.req.query {
 		q[k] = v
 	}
-	x.api.writePlace(q, p)
+	x.writePlace(q, p)
 	path := x.req.url.Path + "?" + q.Encode()
 	if relative {
 		return path
@@ -311,15 +321,19 @@ func (x *exchange) urlFor(p place, relative bool, host string) string {
 	return x.req.scheme + "://" + host + path
 }
 
-// writePlace puts a place into a query.
-func (a *API) writePlace(q url.Values, p place) {
+// writePlace puts a place into a query, instead of the one that is there.
+func (x *exchange) writePlace(q url.Values, p place) {
+	a := x.api
+	for _, name := range []string{a.Params.Page, a.Params.Offset, a.Params.Cursor, a.Params.Key, a.Params.KeyThen} {
+		q.Del(name)
+	}
 	switch p.how {
 	case ByPage:
 		q.Set(a.Params.Page, strconv.Itoa(p.page))
 	case ByOffset:
 		q.Set(a.Params.Offset, strconv.Itoa(p.offset))
 	case ByToken:
-		q.Set(a.Params.Cursor, p.tok.String())
+		q.Set(a.Params.Cursor, x.handOut(p.tok))
 	case ByKey:
 		q.Set(a.Params.Key, p.key)
 		if p.then != "" {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -34,7 +35,8 @@ type Sim struct {
 	log      []Entry
 	counts   map[string]int
 	// forced is the estimate that a replay repeats.
-	forced *total
+	forced   *total
+	lastBody string
 }
 
 // New is a Sim over the given data, at its start.
@@ -83,12 +85,15 @@ type Entry struct {
 
 	items  []Item
 	others []string
-	more   bool
-	total  total
-	digest uint64
-	host   string
-	scheme string
-	header http.Header
+	// sent and handed are opaque tokens of the request and of the answer.
+	sent, handed string
+	start        bool
+	more         bool
+	total        total
+	digest       uint64
+	host         string
+	scheme       string
+	header       http.Header
 }
 
 // Log is what was asked so far.
@@ -154,10 +159,13 @@ func (s *Sim) record(x *exchange) {
 	}
 	e := Entry{
 		N: s.n, Method: x.req.method, URL: x.req.url.RequestURI(), Body: string(x.req.body),
-		Place: x.ask.place.label(), From: x.from, Asked: x.ask.asked, Size: x.ask.size,
+		Place: x.asked.label(), From: x.from, Asked: x.ask.asked, Size: x.ask.size,
 		Attempt: x.attempt, Faults: fired, Status: x.ans.status, Void: x.void,
 		more: x.page.more, total: x.page.total, host: x.req.host, scheme: x.req.scheme, header: x.req.header,
-		digest: x.ans.signed,
+		digest: x.ans.signed, handed: x.handed, start: x.asked.start,
+	}
+	if p := x.asked; p.how == ByToken && p.tok.kind != TokenPage {
+		e.sent = p.raw
 	}
 	if !x.void {
 		e.items = x.page.items()
@@ -209,7 +217,9 @@ func (s *Sim) snapshot(name int, def []Item) []Item {
 	return s.snaps[name-1]
 }
 
-// sign remembers what the answer says before bytes go wrong.
+// sign remembers what the answer says before bytes are coded or go wrong. The
+// text of an opaque token is no part of it.
 func (x *exchange) sign() {
-	x.ans.signed = x.ans.digest()
+	x.ans.signed = x.ans.digest(x.handed)
+	x.sim.lastBody = fmt.Sprint(x.ans.header) + string(x.ans.body)
 }
