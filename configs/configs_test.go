@@ -177,9 +177,9 @@ func TestBodies(t *testing.T) {
 		{`{a: "{cursor}{size}", b: 123456789012345678901234567890, c: "12", d: 18446744073709551615, e: yes, f: 2026-01-01}`,
 			`{"a":"{cursor}{size}","b":123456789012345678901234567890,"c":"12","d":18446744073709551615,"e":"yes","f":"2026-01-01"}`},
 		{`{a: "{cursor}{size}", 1: ~, true: [], 1.5: {}}`, `{"1":null,"1.5":{},"a":"{cursor}{size}","true":[]}`},
-		{`{a: "{cursor}{size}", b: .inf}`, "x.yaml:8:36: source.body.b: is no plain number; quote it where it is text, else write it without leading zeros"},
-		{`{a: "{cursor}{size}", b: 007}`, "x.yaml:8:36: source.body.b: is no plain number; quote it where it is text, else write it without leading zeros"},
-		{`{a: {b: c}}`, "x.yaml:3:1: pages.size.param"},
+		{`{a: "{cursor}{size}", b: .inf}`, "x.yaml:8:34: source.body.b: is no plain number; quote it where it is text, else write it without leading zeros"},
+		{`{a: "{cursor}{size}", b: 007}`, "x.yaml:8:34: source.body.b: is no plain number; quote it where it is text, else write it without leading zeros"},
+		{`{a: {b: c}}`, "x.yaml:3:46: pages.size.param: missing"},
 	} {
 		c, err := Parse("x.yaml", []byte(head+tc.body+"\n"), nil)
 		got := fmt.Sprint(err)

@@ -301,11 +301,11 @@ func (s *State) stepBack(sh shape, st *step) {
 
 // judgeRepeats sorts the items that this pass had seen before.
 func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) {
+	if moved && s.Page > 0 && (!sh.rank && !sh.keyset || sh.keyset && s.PassTotals.Flapped) {
+		s.Move.Unverified++ // a keyset holds its place, but replicas that disagree have no one end
+	}
 	again := len(p.Items) - m.Fresh
 	if again == 0 || s.rereading() {
-		if moved && !sh.rank && !sh.keyset && s.Page > 0 {
-			s.Move.Unverified++
-		}
 		return
 	}
 	switch {
@@ -325,9 +325,6 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 		s.Move.Unstable += int64(m.Later)
 	default:
 		s.Move.Unstable += int64(again)
-		if moved {
-			s.Move.Unverified++
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package jsonscan
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"sync"
 )
@@ -87,7 +86,6 @@ type tree struct {
 // node is one value of a tree.
 type node struct {
 	key  []byte // canonical, for a member of an object
-	head uint64 // the first eight bytes of key, in the order of keys
 	at   Span
 	next int // index of the node after this value and all that is in it
 }
@@ -110,7 +108,7 @@ func (t *tree) release() {
 // grow adds the value at i, inside depth containers, and returns the index after it.
 func (t *tree) grow(i, depth int, key []byte) int {
 	n := len(t.nodes)
-	t.nodes = append(t.nodes, node{key: key, head: head(key), at: Span{Off: i}})
+	t.nodes = append(t.nodes, node{key: key, at: Span{Off: i}})
 	end := -1
 	if c := t.s.cursor(i, depth); c.end == 0 {
 		end = t.s.skip(i, depth)
@@ -139,19 +137,6 @@ func (t *tree) growAll(i, depth int, end byte) int {
 		i, more = t.s.next(i, end)
 	}
 	return i
-}
-
-// head returns the first eight bytes of a canonical key as a number that sorts like them. No byte of such a key is 0, so
-// zeros stand for a key that ends earlier.
-func head(key []byte) uint64 {
-	if len(key) >= 8 {
-		return binary.BigEndian.Uint64(key)
-	}
-	var n uint64
-	for i, c := range key {
-		n |= uint64(c) << (56 - 8*i)
-	}
-	return n
 }
 
 func (t *tree) canonicalKey(raw []byte, esc bool) []byte {
@@ -190,11 +175,7 @@ func (t *tree) appendObject(dst []byte, n int) []byte {
 		t.order = append(t.order, c)
 	}
 	slices.SortFunc(t.order[from:], func(a, b int) int {
-		x, y := &t.nodes[a], &t.nodes[b]
-		if x.head != y.head {
-			return cmp.Compare(x.head, y.head)
-		}
-		return cmp.Or(bytes.Compare(x.key, y.key), cmp.Compare(a, b))
+		return cmp.Or(bytes.Compare(t.nodes[a].key, t.nodes[b].key), cmp.Compare(a, b))
 	})
 	dst = append(dst, '{')
 	for k := from; k < len(t.order); k++ {

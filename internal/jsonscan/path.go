@@ -42,16 +42,15 @@ func Compile(path string) (Path, error) {
 		return Path{}, errors.New(`empty JSON path: "@this" is the whole value`)
 	}
 	p := Path{src: path}
-	fresh := true // what follows is a path of its own: only there does gjson see a literal or a line selector
-	for rest := path; ; {
-		if name, ok := modifier(rest); ok && name == "@this" {
-			if rest = rest[len(name):]; rest == "" {
-				return p, nil
-			}
-			fresh = true
-		} else if ok || special(rest, fresh) {
+	// What follows is fresh where it is a path of its own: only there does gjson see a literal or a line selector.
+	for rest, fresh := path, true; ; rest = rest[1:] {
+		name, known := modifier(rest)
+		switch {
+		case known && name == "@this":
+			rest, fresh = rest[len(name):], true
+		case known || special(rest, fresh):
 			return p.oddFrom(rest, fresh), nil
-		} else {
+		default:
 			st, n, err := component(rest)
 			if err != nil {
 				return Path{}, err
@@ -60,15 +59,14 @@ func Compile(path string) (Path, error) {
 				return p.oddFrom(rest, fresh), nil
 			}
 			p.steps = append(p.steps, st)
-			if rest = rest[n:]; rest == "" {
-				return p, nil
-			}
-			fresh = false
+			rest, fresh = rest[n:], false
+		}
+		if rest == "" {
+			return p, nil
 		}
 		if rest[0] == '|' {
 			return p.oddFrom(rest[1:], true), nil
 		}
-		rest = rest[1:]
 	}
 }
 

@@ -1,0 +1,45 @@
+# make build | check | test | fuzz | worlds | bench
+GO        ?= go
+FUZZTIME  ?= 5s
+WORLDS    ?= 24000
+
+.PHONY: build check format vet lint race e2e test fuzz worlds bench
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lastdrop ./cmd/lastdrop
+
+check: format vet lint race fuzz
+
+# everything, on a clean clone: installs what is missing first
+test: check e2e
+
+format:
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "gofmt would change:"; echo "$$out"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+	$(GO) vet -tags e2e ./internal/e2e
+
+lint:
+	$(GO) tool -modfile=tools.mod staticcheck ./...
+	$(GO) tool -modfile=tools.mod staticcheck -tags e2e ./internal/e2e
+
+race:
+	$(GO) test -race ./...
+
+e2e:
+	$(GO) test -tags e2e -count=1 ./internal/e2e
+
+# a short turn of every fuzz target
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done
+
+# the one law over many random hostile worlds
+worlds:
+	$(GO) test ./fetcher -run '^TestLaw$$' -count=1 -timeout 60m -v -worlds $(WORLDS)
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/jsonscan ./fetcher ./store ./internal/sink ./judge
