@@ -31,9 +31,10 @@ func startAt(at Position, number int64, size int) int64 {
 // received rows came and which begins at row start. Where fewer came than
 // were asked for, the server may have clamped the size, and with it its whole
 // grid: then only so many rows stand before the next page as pages of what
-// came would hold. Rows that stood before at stay held.
+// came would hold. Where more came, what is too much may have been put into
+// every page. Rows that stood before at stay held.
 func afterPage(at Position, number int64, size int, start, received int64) Position {
-	next := addSat(start, received)
+	next := addSat(start, min(received, int64(size)))
 	if received < int64(size) {
 		next = min(next, mulSat(addSat(number, 1), received))
 	}

@@ -8,10 +8,11 @@ import (
 
 // A grid is an honest server for the arithmetic: rows 0 to rows-1, pages of at
 // most cap rows (0: any). One that trims gives only some of the rows of a page, as
-// servers do that filter after paging.
+// servers do that filter after paging; one with pins puts so many rows more
+// into every page.
 type grid struct {
-	rows, cap int64
-	trims     bool
+	rows, cap, pins int64
+	trims           bool
 }
 
 func (g grid) size(asked int) int64 {
@@ -59,6 +60,9 @@ func (w *walker) step(size, overlap int) {
 	if w.grid.trims && n > 1 {
 		n = rapid.Int64Range(1, n).Draw(w.t, "left")
 	}
+	if w.grid.cap == 0 { // with both, the rows that came tell of neither
+		n += w.grid.pins
+	}
 	next := w.s.Next(w.at, req, &Answer{Received: int(n)})
 	if next.State != NotSaid || !next.HasAt {
 		w.t.Fatalf("no position behind %d rows: %+v", n, next)
@@ -87,11 +91,12 @@ func styleOf(t *rapid.T, spec Spec) Style {
 }
 
 // walkAnyhow walks with sizes and overlaps at will, then drains.
-func walkAnyhow(t *rapid.T, s Style) {
+func walkAnyhow(t *rapid.T, s Style, pins int64) {
 	w := &walker{t: t, s: s, grid: grid{
 		rows:  rapid.Int64Range(0, 120).Draw(t, "rows"),
 		cap:   rapid.SampledFrom([]int64{0, 0, 1, 3, 10, 17}).Draw(t, "cap"),
 		trims: rapid.Bool().Draw(t, "trims"),
+		pins:  pins,
 	}}
 	for range rapid.IntRange(0, 25).Draw(t, "steps") {
 		w.step(rapid.IntRange(1, 40).Draw(t, "size"), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(t, "overlap"))
@@ -105,14 +110,14 @@ func walkAnyhow(t *rapid.T, s Style) {
 func TestPageNumbersNeverSkip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.IntRange(0, 5).Draw(t, "min")
-		walkAnyhow(t, styleOf(t, Spec{Pages: Pages{Style: stylePage, NumberParam: "page", SizeMin: least}}))
+		walkAnyhow(t, styleOf(t, Spec{Pages: Pages{Style: stylePage, NumberParam: "page", SizeMin: least}}), rapid.SampledFrom([]int64{0, 0, 2}).Draw(t, "pins"))
 	})
 }
 
 func TestOffsetsNeverSkip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.SampledFrom([]int{0, 0, 5, 30}).Draw(t, "max")
-		walkAnyhow(t, styleOf(t, Spec{Pages: Pages{Style: styleOffset, OffsetParam: "offset", SizeMax: most}}))
+		walkAnyhow(t, styleOf(t, Spec{Pages: Pages{Style: styleOffset, OffsetParam: "offset", SizeMax: most}}), 0)
 	})
 }
 

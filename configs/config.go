@@ -62,7 +62,7 @@ type Auth struct {
 // Basic is a user and a password.
 type Basic struct {
 	User     secret.Value `json:"user" need:"add the user" doc:"The user."`
-	Password secret.Value `json:"password" doc:"The password; it may be empty where the API takes a key as the user."`
+	Password secret.Value `json:"password,omitempty" doc:"The password; it may be empty where the API takes a key as the user."`
 }
 
 // A NamedSecret is a header or parameter and its secret value.

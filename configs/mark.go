@@ -78,7 +78,7 @@ func credible(value string) bool {
 // whole marks all of the text as a secret, and the token in an Authorization
 // header's value for itself.
 func (m *mark) whole() {
-	if strings.TrimSpace(m.value) == "" {
+	if m.value == "" {
 		return
 	}
 	m.secrets = append(m.secrets, m.value)

@@ -250,7 +250,7 @@ func (s *State) refusedPast(a *answer, st *step) {
 		return
 	}
 	st.note("end", "the page past the end is refused: %s", a.text)
-	s.settleConfirmed(&adapters.Page{}, st)
+	s.settleConfirmed(&adapters.Page{}, 0, st)
 }
 
 // smallerMaximum guesses a size below one that a server refused: the next of
@@ -277,9 +277,9 @@ func (s *State) noPage(sh shape, a *answer, st *step) {
 		s.MoreHere = true
 		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
 	case a.kind == kindTrouble && s.Counts.Held > 0 && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleError:
-		s.settleConfirmed(&adapters.Page{}, st)
+		s.settleConfirmed(&adapters.Page{}, 0, st)
 	case a.kind == kindTrouble && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleMissing && sh.absentIsEmpty:
-		s.settleConfirmed(&adapters.Page{}, st)
+		s.settleConfirmed(&adapters.Page{}, 0, st)
 	case a.kind == kindTrouble && s.complete() && s.Counts.Held > 0:
 		s.Ended = true
 		s.stop(reconcile.StopEnd, "the total is reached, and the page after it is an error: "+a.text)

@@ -19,7 +19,7 @@ func (s *State) goOn(sh shape, p *adapters.Page, m *match, lapped int64, st *ste
 		s.Confirming = confirmNone
 	}
 	if s.Confirming != confirmNone {
-		s.confirmed(sh, p, m, st)
+		s.confirmed(sh, p, m, lapped, st)
 		return
 	}
 	switch {
@@ -43,6 +43,8 @@ func (s *State) goOn(sh shape, p *adapters.Page, m *match, lapped int64, st *ste
 	case p.More == judge.Yes:
 		s.MoreHere = true
 		s.stop(reconcile.StopBroken, "the has-more flag says that there is more, and the page is empty with nothing to follow")
+	case p.LastPages.OK && s.Least == sh.pages.SizeStart && int64(s.Page) == p.LastPages.N:
+		s.endAt(reconcile.Declared, fmt.Sprintf("this is the last of %d pages, by the server's own count", s.LastPages))
 	case sh.pages.EndAbsentContinuation:
 		s.endAt(reconcile.Assumed, "the last answer carries no continuation, which this API documents as its end")
 	case s.PassTotals.Doubtful() && s.short() == 0 && s.otherSize(sh, p) > 0:
@@ -115,7 +117,7 @@ func (s *State) askPast(at adapters.Position, why confirmation, text string, st 
 }
 
 // confirmed reads the answer to a request past the end.
-func (s *State) confirmed(sh shape, p *adapters.Page, m *match, st *step) {
+func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
 	if s.Confirming == confirmSize {
 		s.Confirming = confirmNone
 		s.stop(reconcile.StopNotSaid, "the last answer does not say whether there is more")
@@ -126,7 +128,7 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, st *step) {
 			s.Unconfirmed = "the request past the end was answered with items from the middle of what had been read"
 			s.Move.Unverified++
 		}
-		s.settleConfirmed(p, st)
+		s.settleConfirmed(p, lapped, st)
 		return
 	}
 	why := s.Confirming
@@ -142,14 +144,15 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, st *step) {
 }
 
 // settleConfirmed ends a walk whose request past the end brought nothing new.
-func (s *State) settleConfirmed(p *adapters.Page, st *step) {
+func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 	why := s.Confirming
 	s.Confirming = confirmNone
 	total := judge.Count{}
 	if t, ok := mainTotal(p); ok {
 		total = judge.N(t.Value)
 	}
-	if len(p.Items)+p.Nulls+p.Rejected == 0 {
+	rows := len(p.Items) + p.Nulls + p.Rejected
+	if rows == 0 || (int64(rows) <= lapped && rows < p.Size) { // nothing past the end: empty, or its overlap alone and not full
 		s.Totals.Confirm(total)
 		s.PassTotals.Confirm(total)
 	}
@@ -328,7 +331,7 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 		s.atTotal(sh, p, st)
 	case !early && s.PassTotals.Doubtful():
 		s.Confirming = confirmEcho
-		s.settleConfirmed(p, st)
+		s.settleConfirmed(p, 0, st)
 	case early && !p.Offered && s.pastTotal(sh, s.At):
 		s.walksTotal(p)
 		s.stop(reconcile.StopEnd, "the walk came to the total by position")

@@ -187,7 +187,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	st.cause = "a page that came before"
 	switch {
 	case (s.Confirming == confirmEnd || s.Confirming == confirmEcho) && m.HasLast:
-		s.settleConfirmed(p, st)
+		s.settleConfirmed(p, lapped, st)
 	case s.complete():
 		s.stop(reconcile.StopEnd, "")
 	case s.Page == 1 && sh.rank:

@@ -227,7 +227,7 @@ func (r Result) Breach() string {
 			return fmt.Sprintf("item %s is held and never existed", k)
 		}
 	}
-	if r.Ruling.Verdict != judge.Complete || truth.Unknowable {
+	if r.Ruling.Verdict != judge.Complete {
 		return ""
 	}
 	var lost []string
@@ -236,7 +236,7 @@ func (r Result) Breach() string {
 			lost = append(lost, k)
 		}
 	}
-	if len(lost) == 0 {
+	if len(lost) == 0 || r.settled() != "" {
 		return ""
 	}
 	return fmt.Sprintf("COMPLETE (%s) with %d of %d lasting items missing: %s", r.Ruling.Strength, len(lost), len(truth.Always), strings.Join(lost[:min(5, len(lost))], " "))

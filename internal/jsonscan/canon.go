@@ -29,15 +29,11 @@ func AppendCanonical(dst, item []byte) []byte {
 		return appendScalar(dst, bytes.TrimRight(item[i:], " \t\r\n"))
 	}
 	t := trees.Get().(*tree)
-	defer t.release()
-	t.s = scanner{b: item}
-	if i = t.s.open(); i >= 0 {
-		i = t.grow(i, 0, nil)
+	dst = t.appendItem(dst, item)
+	if t.reset(); cap(t.nodes) <= keepNodes && cap(t.keys) <= keepNodes {
+		trees.Put(t)
 	}
-	if t.s.close(i) != nil {
-		return append(append(dst, '!'), item...)
-	}
-	return t.append(dst, 0)
+	return dst
 }
 
 // appendScalar appends the canonical text of a valid string, number or literal.
@@ -95,14 +91,23 @@ var trees = sync.Pool{New: func() any { return new(tree) }}
 // keepNodes is the size up to which a tree is kept for the next item.
 const keepNodes = 1 << 14
 
-// release gives t back, holding on to none of the item's memory.
-func (t *tree) release() {
-	if cap(t.nodes) > keepNodes || cap(t.keys) > keepNodes {
-		return
-	}
+// reset empties t, so that it holds on to none of the item's memory.
+func (t *tree) reset() {
 	clear(t.nodes)
 	*t = tree{nodes: t.nodes[:0], order: t.order[:0], keys: t.keys[:0]}
-	trees.Put(t)
+}
+
+// appendItem appends the canonical text of an array or object.
+func (t *tree) appendItem(dst, item []byte) []byte {
+	t.s = scanner{b: item}
+	i := t.s.open()
+	if i >= 0 {
+		i = t.grow(i, 0, nil)
+	}
+	if t.s.close(i) != nil {
+		return append(append(dst, '!'), item...)
+	}
+	return t.append(dst, 0)
 }
 
 // grow adds the value at i, inside depth containers, and returns the index after it.

@@ -154,6 +154,8 @@ func (e Empty) apply(x *exchange) {
 		return
 	}
 	x.endPage()
+	// No items where an exact total promises some is no page at all.
+	x.void = x.void || (x.page.total.show && !x.page.total.loose)
 }
 
 // Repeat gives the page before this one again; the continuation stays.

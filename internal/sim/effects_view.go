@@ -74,7 +74,7 @@ func (Drop) harm() harm   { return lying }
 
 func (e Drop) apply(x *exchange) {
 	had := len(x.view.items)
-	x.view.items = filter(x.view.items, func(it Item) bool { return int(it.Seq)%e.Every != e.Every-1 })
+	x.view.items = filter(x.view.items, e.keeps)
 	hidden := had - len(x.view.items)
 	if hidden == 0 {
 		x.idle()
@@ -85,6 +85,8 @@ func (e Drop) apply(x *exchange) {
 	}
 	x.place()
 }
+
+func (e Drop) keeps(it Item) bool { return int(it.Seq)%e.Every != e.Every-1 }
 
 // Lag is a replica that has not heard of the last Items items.
 type Lag struct{ Items int }
@@ -122,13 +124,17 @@ func (GroupCap) stage() stage { return onView }
 func (GroupCap) harm() harm   { return lying }
 
 func (e GroupCap) apply(x *exchange) {
+	x.view.items = e.cut(x.sim.World, x.view.items)
+	x.place()
+}
+
+func (e GroupCap) cut(w World, items []Item) []Item {
 	seen := map[string]int{}
-	x.view.items = filter(x.view.items, func(it Item) bool {
-		g := x.sim.World.group(it)
+	return filter(items, func(it Item) bool {
+		g := w.group(it)
 		seen[g]++
 		return seen[g] <= e.At
 	})
-	x.place()
 }
 
 // LoseFilter forgets the request's filters.

@@ -67,7 +67,7 @@ func (x *exchange) build() {
 	p := page{n: n, echoFrom: x.from, echoPage: x.ask.place.page}
 	p.window = x.view.items[lo:hi]
 	p.rows = rowsOf(p.window)
-	p.more = hi < n || (x.api.Eager && len(p.window) == x.ask.size && x.api.Addressing != ByNone)
+	p.more = hi < n || x.sim.coy || (x.api.Eager && len(p.window) == x.ask.size && x.api.Addressing != ByNone)
 	if x.api.Plan != nil {
 		p.more = x.ask.place.tok.offset+1 < len(x.api.Plan)
 	}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -35,8 +34,9 @@ type Sim struct {
 	log      []Entry
 	counts   map[string]int
 	// forced is the estimate that a replay repeats.
-	forced   *total
-	lastBody string
+	forced *total
+	// coy: the replay says that there is more, whatever is left.
+	coy bool
 }
 
 // New is a Sim over the given data, at its start.
@@ -221,5 +221,4 @@ func (s *Sim) snapshot(name int, def []Item) []Item {
 // text of an opaque token is no part of it.
 func (x *exchange) sign() {
 	x.ans.signed = x.ans.digest(x.handed)
-	x.sim.lastBody = fmt.Sprint(x.ans.header) + string(x.ans.body)
 }

@@ -10,11 +10,14 @@ import (
 // unknowable looks for a witness: an unchanging list made of what was served
 // alone, that answers every request of the run as it was answered.
 func (s *Sim) unknowable(t Truth) (bool, string) {
+	lost := s.lost(t)
 	switch at, read := unread(s.log); {
 	case len(s.log) < s.n || s.n == 0:
 		return false, "there is no full record"
-	case !slices.ContainsFunc(t.Always, func(k string) bool { return !t.Served[k] }):
+	case len(lost) == 0:
 		return false, "every item was served"
+	case s.hidden(lost):
+		return true, "the items that were lost are left out of every answer and of every total"
 	case !read:
 		return false, "no page came from " + at
 	case s.witnessed(s.log):
@@ -29,7 +32,7 @@ const walks = 3
 
 // cleanWalk looks for a witness of what came since a start of the list.
 func (s *Sim) cleanWalk(t Truth) bool {
-	if len(s.log) < s.n || !slices.ContainsFunc(t.Always, func(k string) bool { return !t.Served[k] }) {
+	if len(s.log) < s.n || len(s.lost(t)) == 0 {
 		return false
 	}
 	left := walks
@@ -45,14 +48,87 @@ func (s *Sim) cleanWalk(t Truth) bool {
 	return false
 }
 
+// lost are the items of Always that were never served, by their Seq.
+func (s *Sim) lost(t Truth) map[int32]bool {
+	out := make(map[int32]bool)
+	for _, it := range s.inScope(s.World.Always(s.n)) {
+		if !t.Served[s.key(it)] {
+			out[it.Seq] = true
+		}
+	}
+	return out
+}
+
+// hidden reports whether all these items were out of sight in every answer of
+// the run, totals and all: the same server over a world without them would have
+// answered the same, whatever else it does wrong.
+func (s *Sim) hidden(lost map[int32]bool) bool {
+	var hiders []func([]Item) []Item
+	for _, f := range s.Faults {
+		if h := s.hider(f); h != nil {
+			hiders = append(hiders, h)
+		}
+	}
+	if hiders == nil {
+		return false
+	}
+	line := newTimeline(s.World)
+	for k := 1; k <= s.n; k++ {
+		if !line.advance(k) && k > 1 {
+			continue
+		}
+		items := line.items
+		for _, hide := range hiders {
+			items = hide(items)
+		}
+		if slices.ContainsFunc(items, func(it Item) bool { return lost[it.Seq] }) {
+			return false
+		}
+	}
+	return true
+}
+
+// hider is what a fault leaves of a list, if it always does and nothing tells;
+// nil for other faults.
+func (s *Sim) hider(f Fault) func([]Item) []Item {
+	if f.Match.narrow() {
+		return nil
+	}
+	switch e := f.Effect.(type) {
+	case Drop:
+		if e.Agrees {
+			return func(items []Item) []Item { return filter(items, e.keeps) }
+		}
+	case Keep:
+		return func(items []Item) []Item { return items[:min(e.Items, len(items))] }
+	case GroupCap:
+		return func(items []Item) []Item { return e.cut(s.World, items) }
+	case Cap:
+		if e.Past == CapEnd && !e.Whole && !s.api.counts() {
+			return func(items []Item) []Item { return items[:min(e.At, len(items))] }
+		}
+	}
+	return nil
+}
+
+// narrow reports whether a match leaves some requests out.
+func (m Match) narrow() bool {
+	return m.Page > 0 || m.From > 0 || m.To > 0 || m.SizeOver > 0 || len(m.Attempts) > 0 || m.Every > 0 || m.After > 0 ||
+		m.Percent > 0 || m.UnlessHeader != "" || m.IfHeader != "" || m.UnlessParam != "" || m.Wide > 0
+}
+
+// counts reports whether the API has some word for how many items there are.
+func (a API) counts() bool {
+	counted := a.Total.Kind != TotalNone && a.Total.Kind != TotalEstimate && a.Total.Kind != TotalEcho
+	return counted || a.Last != (LastRule{}) || a.Links.Last || a.Count != "" || a.PastEnd != PastEmpty
+}
+
 // witnessed reports whether some honest source, quiet and made of the items of
 // a log alone, gives the log's answers.
 func (s *Sim) witnessed(log []Entry) bool {
-	eager := s.api.honest()
-	eager.Eager = true
 	for _, order := range []func([]Entry) []Item{servedInTurn, servedByPlace, s.servedSorted} {
 		items := order(log)
-		if s.replays(s.api.honest(), items, log) || s.replays(eager, items, log) {
+		if s.replays(items, log, false) || s.replays(items, log, true) {
 			return true
 		}
 	}
@@ -109,7 +185,7 @@ func (s *Sim) servedSorted(log []Entry) []Item {
 // honest is the same API without a lie in its rules.
 func (a API) honest() API {
 	switch a.Total.Kind {
-	case TotalEcho, TotalFixed, TotalJitter:
+	case TotalFixed, TotalJitter:
 		a.Total.Kind = TotalExact
 	}
 	a.Last.Size = 0
@@ -126,37 +202,48 @@ type witness struct {
 
 // replays reports whether a quiet, honest source of these items gives every
 // answer of the log from which a page can be read, and tells its end in one.
-// Tokens may differ in their text, for nobody can read it.
-func (s *Sim) replays(api API, items []Item, log []Entry) bool {
+// Tokens may differ in their text, for nobody can read it. A coy source may say
+// that there is more where nothing is left but an empty page.
+func (s *Sim) replays(items []Item, log []Entry, coy bool) bool {
 	world := s.World
 	world.Items, world.Changes, world.Churn = items, nil, Churn{}
 	world.Unordered = !slices.IsSortedFunc(items, world.compare)
 	if world.Unordered && s.api.Addressing == ByKey {
 		return false
 	}
-	var faults []Fault
-	for _, f := range s.Faults {
-		if f.Effect.harm() == harmless {
-			faults = append(faults, f)
-		}
-	}
-	w := witness{New(world, api, s.Seed, faults...), map[string]string{}}
+	w := witness{New(world, s.api.honest(), s.Seed, s.oddities()...), map[string]string{}}
 	w.sim.Contract = s.Contract
 	told := false
 	for _, e := range log {
 		if e.Void {
 			continue
 		}
+		w.sim.coy = coy && e.more
 		got := w.repeat(e)
-		if DebugW != nil && got.digest != e.digest {
-			DebugW(e, got, w.sim.lastBody)
-		}
 		if got.digest != e.digest || !w.learn(e.handed, got.handed) {
 			return false
 		}
 		told = told || w.sim.tellsEnd(got)
 	}
 	return told
+}
+
+// oddities are the faults that an honest source may have.
+func (s *Sim) oddities() []Fault {
+	var out []Fault
+	for _, f := range s.Faults {
+		odd := f.Effect.harm() == harmless
+		switch f.Effect.(type) {
+		case Notice:
+			odd = true
+		case Short:
+			odd = s.api.Addressing != ByPage
+		}
+		if odd {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // learn pairs two tokens that were handed out on the same occasion; false where
@@ -204,5 +291,3 @@ func (s *Sim) tellsEnd(e Entry) bool {
 		return len(s.Contract.Ends) > 0
 	}
 }
-
-var DebugW func(a, b Entry, body string)

@@ -24,19 +24,11 @@ func TestDbg(t *testing.T) {
 			}
 			if b := r.Breach(); b != "" {
 				tr := s.Truth()
-				var first string
-				sim.DebugW = func(a, b sim.Entry, body string) {
-					if first == "" {
-						first = fmt.Sprintf("N%d %s %d/%d items %s", a.N, a.URL, a.Items, b.Items, a.Place)
-					}
-				}
-				s.Truth()
-				sim.DebugW = nil
 				var fs string
 				for _, f := range s.Faults {
 					fs += fmt.Sprintf(" %s%+v@%+v", f.Effect.Name(), f.Effect, f.Match)
 				}
-				fmt.Printf("%s %d: %.90s | lastwalk %v | %s by %s total %+v more %+v last %+v links %+v eager %v key %+v token %+v changes %d |%.300s | first %s\n", p, seed, b, tr.LastWalk, s.API.Style, s.API.Addressing, s.API.Total, s.API.More, s.API.Last, s.API.Links, s.API.Eager, s.API.Key, s.API.Token, len(s.World.Changes), fs, first)
+				fmt.Printf("%s %d: %.90s | lastwalk %v | %s by %s total %+v more %+v last %+v links %+v eager %v key %+v token %+v changes %d |%.300s\n", p, seed, b, tr.LastWalk, s.API.Style, s.API.Addressing, s.API.Total, s.API.More, s.API.Last, s.API.Links, s.API.Eager, s.API.Key, s.API.Token, len(s.World.Changes), fs)
 			}
 		})
 	}
