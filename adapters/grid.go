@@ -22,9 +22,9 @@ func numberAt(at Position, size int) int64 {
 // and the position's offset says how early.
 func startAt(at Position, number int64, size int) int64 {
 	if size <= 0 {
-		return at.Offset
+		return max(at.Offset, 0)
 	}
-	return min(mulSat(number, int64(size)), at.Offset)
+	return min(mulSat(number, int64(size)), max(at.Offset, 0))
 }
 
 // afterPage returns the position behind page number of a size, of which

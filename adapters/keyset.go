@@ -37,7 +37,10 @@ func (s keyset) Next(at Position, _ Request, a *Answer) Continuation {
 		return Continuation{}
 	}
 	v, err := s.path.Find(a.Last)
-	if err != nil || !v.Exists() || v.IsNull() {
+	if err != nil {
+		return Continuation{State: Broken, Word: wordCursor, Reason: "the last item's key: " + err.Error()}
+	}
+	if !v.Exists() || v.IsNull() {
 		return Continuation{State: Broken, Word: wordCursor, Reason: "the last item has no key at " + s.path.String()}
 	}
 	rows := int64(a.Received)

@@ -99,7 +99,12 @@ func limited(a raw) bool {
 	return false
 }
 
+// documentedEnd reports whether an answer is the error past the end that the
+// API documents. The start of the source is never past its end.
 func (d *drain) documentedEnd(a raw) bool {
+	if d.state.Page == 0 {
+		return false
+	}
 	for _, e := range d.opt.Spec.Pages.EndStatus {
 		if a.status != e.Status {
 			continue

@@ -78,6 +78,7 @@ type drain struct {
 	tried   time.Time
 	tries   int // tries of the request in flight
 	asked   int // and the page size that it asks for
+	lap     int // and its overlap
 }
 
 func newDrain(o Options) (*drain, error) {
@@ -147,7 +148,8 @@ func (d *drain) spent() bool {
 // request as its answers deserve.
 func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	s := d.state
-	req, err := d.opt.Reader.Style().Request(s.At, d.askSize(), d.overlap())
+	d.lap = d.overlap()
+	req, err := d.opt.Reader.Style().Request(s.At, d.askSize(), d.lap)
 	if err != nil {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
@@ -226,7 +228,7 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return st, nil
 	}
 	if a.kind != kindPage && !partial {
-		return s.onFailure(d.shape, &a, req.Size), nil
+		return s.onFailure(d.shape, &a, req.Size, d.lap), nil
 	}
 	if s.Checking {
 		return s.checked(), nil

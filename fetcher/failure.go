@@ -11,10 +11,16 @@ import (
 // onFailure moves the state by an answer that is no page, after the same
 // request was tried as often as it deserves. It decides about another size,
 // another position, or the stop.
-func (s *State) onFailure(sh shape, a *answer, asked int) step {
+func (s *State) onFailure(sh shape, a *answer, asked, lap int) step {
 	st := step{action: judge.ActionFindTotal, state: outcomeOf(a.kind), cause: a.text}
 	if s.Checking {
 		s.outage(&st)
+		return st
+	}
+	if lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Borders < 12 {
+		s.Move.Shifts++
+		s.Borders++
+		s.stepBack(sh, &st) // the items that the overlap begins with are gone
 		return st
 	}
 	where := describe(s.At)
@@ -42,6 +48,11 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 		s.noPage(sh, a, &st)
 	}
 	return st
+}
+
+// noSuchPage knows the statuses with which servers refuse a page past the end.
+func noSuchPage(status int) bool {
+	return status == 404 || status == 416 || status == 400 || status == 422
 }
 
 func outcomeOf(k kind) reconcile.Outcome {

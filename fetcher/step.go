@@ -410,5 +410,6 @@ func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
 	if !s.Move.Verified() {
 		return true
 	}
-	return ok && !inside && !s.Move.Clean()
+	whole := addMovement(s.Everything, s.Move)
+	return !whole.Clean() && ok && (!inside || s.short() > 0)
 }

@@ -123,6 +123,38 @@ func (r *Reader) Totals(ctx context.Context, run string, limit int) (TotalList, 
 	return list, r.file.explain(err)
 }
 
+// A Drift is how the totals of one source moved over a run. What is about
+// values counts those that were believed.
+type Drift struct {
+	Source      string
+	Kind        judge.TotalKind // of the last
+	First, Last judge.Count     // not stated: none was believed
+	Min, Max    judge.Count
+	Seen        int64 // believed
+	Moved       int64 // how often the next one was another
+	NotBelieved int64
+	Collapsed   int64 // of those not believed
+}
+
+// Drifts lists how the totals of a run moved, by its whole id: one entry a
+// source, those most seen first.
+func (r *Reader) Drifts(ctx context.Context, run string) ([]Drift, error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT source, coalesce(kind, ''), first, last, min, max, seen, moved, not_believed, collapsed
+		FROM total_drift WHERE run = ? ORDER BY seen DESC, source`, run)
+	if err != nil {
+		return nil, r.file.explain(err)
+	}
+	all, err := collect(rows, func(rows *sql.Rows) (Drift, error) {
+		var d Drift
+		var kind string
+		var first, last, least, most sql.NullInt64
+		err := rows.Scan(&d.Source, &kind, &first, &last, &least, &most, &d.Seen, &d.Moved, &d.NotBelieved, &d.Collapsed)
+		d.Kind, d.First, d.Last, d.Min, d.Max = judge.TotalKind(kind), count(first), count(last), count(least), count(most)
+		return d, err
+	})
+	return all, r.file.explain(err)
+}
+
 // An EventList is the end of a run's events, in order.
 type EventList struct {
 	Events []reconcile.Event

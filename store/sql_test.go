@@ -84,8 +84,8 @@ func TestViews(t *testing.T) {
 			"half|TRUNCATED|1|0|0|2|2\nheld|TRUNCATED|2|150|150|1|3\n"},
 		{`SELECT seq, size_before, size, outcome_before, cause FROM page_sizes ORDER BY seq`,
 			"1||100||start\n3|100|50|half|body ended at 2048 of 63800 bytes\n"},
-		{`SELECT source, first, last, min, max, seen, moved, not_believed, collapsed FROM total_drift ORDER BY source`,
-			"header|900|900|900|900|1|0|0|0\nnbHits|1000|1002|1000|1003|4|2|1|1\nrel=last|||||0|0|1|1\n"},
+		{`SELECT source, first, last, kind, min, max, seen, moved, not_believed, collapsed FROM total_drift ORDER BY source`,
+			"header|900|900|exact|900|900|1|0|0|0\nnbHits|1000|1002|exact|1000|1003|4|2|1|1\nrel=last||||||0|0|1|1\n"},
 		{`SELECT state, verdict, items, pages, attempts, half, evidence, ended FROM run_overview`, "running||150|2|3|||\n"},
 		{`SELECT typeof(at), at, rules, status, size_asked FROM pages WHERE seq = 3`, "text|2026-11-30T12:00:00.003Z|[]|200|50\n"},
 	} {

@@ -11,9 +11,15 @@ import (
 // this world: every answer is what an honest source without those items could
 // have given. "" where it does. The Sim's own word (Truth.Unknowable) tries a
 // few such sources; three kinds are told apart by how the items were lost.
-func (r Result) settled() string {
+func (r Result) settled(lost []string) string {
 	t := r.Sim.Truth()
 	switch {
+	case r.hidden(lost):
+		return "the source never served those items, and no believed total counts them"
+	case r.movedAway(lost):
+		return "an unread item moved into what had been read: an insert there and a delete here would have given the same answers"
+	case r.Sim.Counts()["lag"] > 0 && r.Facts.Movement.Clean() && !r.Facts.Totals.Flapped:
+		return "a stale replica answered as if the newest items had been deleted"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
 	case r.endedOnEmptyPage():
@@ -22,6 +28,49 @@ func (r Result) settled() string {
 		return "the server's own opaque token skipped items, and nothing counts them"
 	}
 	return ""
+}
+
+// hidden reports whether all lost items are ones that the source never serves,
+// counted by no total: those that it drops in agreement with its total, or
+// with no exact total to contradict it.
+func (r Result) hidden(lost []string) bool {
+	never, nameless := map[string]bool{}, 0
+	for _, f := range r.Sim.Faults {
+		drop, ok := f.Effect.(sim.Drop)
+		if !ok || (!drop.Agrees && r.Facts.Totals.Believed()) {
+			continue
+		}
+		for _, it := range r.Sim.World.Items {
+			if int(it.Seq)%drop.Every != drop.Every-1 {
+				continue
+			}
+			if it.ID.Kind == sim.NoID || it.ID.Kind == sim.NullID {
+				nameless++
+			}
+			never[it.ID.String()] = true
+		}
+	}
+	for _, k := range lost {
+		if never[k] {
+			continue
+		}
+		if nameless--; nameless < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// movedAway reports whether no more items are lost than the world moved, in a
+// walk whose borders were all verified.
+func (r Result) movedAway(lost []string) bool {
+	moves := 0
+	for _, c := range r.Sim.World.Changes {
+		if c.Op == sim.Move {
+			moves++
+		}
+	}
+	return len(lost) <= moves && r.Facts.Movement.Verified()
 }
 
 // endedOnEmptyPage reports whether the run rests on an explicit end that came

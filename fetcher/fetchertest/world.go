@@ -236,7 +236,7 @@ func (r Result) Breach() string {
 			lost = append(lost, k)
 		}
 	}
-	if len(lost) == 0 || r.settled() != "" {
+	if len(lost) == 0 || r.settled(lost) != "" {
 		return ""
 	}
 	return fmt.Sprintf("COMPLETE (%s) with %d of %d lasting items missing: %s", r.Ruling.Strength, len(lost), len(truth.Always), strings.Join(lost[:min(5, len(lost))], " "))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"testing"
 	"unicode/utf16"
 
 	"pgregory.net/rapid"
@@ -18,34 +17,41 @@ func init() {
 	}
 }
 
-func mustPath(tb testing.TB, path string) Path {
-	tb.Helper()
+// tester is what testing and rapid have in common.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func mustPath(t tester, path string) Path {
+	t.Helper()
 	p, err := Compile(path)
 	if err != nil {
-		tb.Fatalf("Compile(%q): %v", path, err)
+		t.Fatalf("Compile(%q): %v", path, err)
 	}
 	return p
 }
 
-func mustPaths(tb testing.TB, paths []string) []Path {
-	tb.Helper()
+func mustPaths(t tester, paths []string) []Path {
+	t.Helper()
 	var out []Path
 	for _, p := range paths {
-		out = append(out, mustPath(tb, p))
+		out = append(out, mustPath(t, p))
 	}
 	return out
 }
 
 // mustWant compiles a Want; an empty items path is none.
-func mustWant(tb testing.TB, items string, ids, envelope []string) *Want {
-	tb.Helper()
+func mustWant(t tester, items string, ids, envelope []string) *Want {
+	t.Helper()
 	var p Path
 	if items != "" {
-		p = mustPath(tb, items)
+		p = mustPath(t, items)
 	}
-	w, err := NewWant(p, mustPaths(tb, ids), mustPaths(tb, envelope))
+	w, err := NewWant(p, mustPaths(t, ids), mustPaths(t, envelope))
 	if err != nil {
-		tb.Fatalf("NewWant(%q, %q, %q): %v", items, ids, envelope, err)
+		t.Fatalf("NewWant(%q, %q, %q): %v", items, ids, envelope, err)
 	}
 	return w
 }

@@ -161,10 +161,7 @@ type asked struct {
 }
 
 // checkPage holds Page against Validate, Items and Find.
-func checkPage(t interface {
-	Errorf(string, ...any)
-	Fatalf(string, ...any)
-}, b []byte, a asked) {
+func checkPage(t tester, b []byte, a asked) {
 	items, err := Compile(a.items)
 	if err != nil || !items.Plain() {
 		return

@@ -245,7 +245,7 @@ func TestFindBuiltIsOurs(t *testing.T) {
 }
 
 // checkPath holds Find against gjson, wherever gjson can be trusted to have one answer.
-func checkPath(t interface{ Errorf(string, ...any) }, doc []byte, path string) {
+func checkPath(t tester, doc []byte, path string) {
 	p, err := Compile(path)
 	if err != nil {
 		return

@@ -110,7 +110,7 @@ func TestValidateRefusesEveryPrefix(t *testing.T) {
 }
 
 // checkValidate holds Validate against both oracles, and its offset against itself.
-func checkValidate(t interface{ Errorf(string, ...any) }, b []byte) {
+func checkValidate(t tester, b []byte) {
 	got := Validate(b)
 	if want := json.Valid(b); (got == nil) != want {
 		t.Errorf("Validate(%q) = %v, encoding/json.Valid = %v", b, got, want)

@@ -16,7 +16,7 @@ func (s *Sim) unknowable(t Truth) (bool, string) {
 		return false, "there is no full record"
 	case len(lost) == 0:
 		return false, "every item was served"
-	case s.hidden(lost):
+	case s.hidden(lost) && slices.ContainsFunc(s.log, s.tellsEnd):
 		return true, "the items that were lost are left out of every answer and of every total"
 	case !read:
 		return false, "no page came from " + at
@@ -281,12 +281,14 @@ func (w witness) repeat(e Entry) Entry {
 // tellsEnd reports whether an honest answer says that the list ends there.
 func (s *Sim) tellsEnd(e Entry) bool {
 	switch {
-	case e.more:
+	case e.Void || e.more:
 		return false
 	case s.api.explicit():
 		return true
 	case slices.Contains(s.Contract.Ends, "empty_page"):
-		return e.Items == 0 || (s.api.Key.Inclusive && e.Items == 1)
+		// One item is none where it is the one that pages overlap by.
+		overlap := s.api.Key.Inclusive || (s.api.Addressing == ByOffset && e.Size > 1)
+		return e.Items == 0 || (overlap && e.Items == 1)
 	default:
 		return len(s.Contract.Ends) > 0
 	}

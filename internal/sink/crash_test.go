@@ -214,8 +214,9 @@ func (s story) failing(t *testing.T, ending string, n int, op string, fault erro
 		if err == nil {
 			t.Fatalf("operation %d, a %s, failed with %q and nobody was told", n, op, fault)
 		}
-		if text := err.Error(); !oneLiner(text) {
-			t.Fatalf("not one line: %q", text)
+		var told *Error
+		if !errors.As(err, &told) || told.Path == "" || !oneLiner(err.Error()) {
+			t.Fatalf("%q is not one line that names the file", err)
 		}
 		again(d)
 		s.checkTarget(t, d, p)
@@ -225,4 +226,55 @@ func (s story) failing(t *testing.T, ending string, n int, op string, fault erro
 
 func oneLiner(text string) bool {
 	return text != "" && !slices.ContainsFunc([]byte(text), func(c byte) bool { return c < ' ' })
+}
+
+// TestFailedSyncIsFinal lets fsync fail once. The system then takes the lost bytes for written, so a second
+// fsync would succeed and promise what is not there.
+func TestFailedSyncIsFinal(t *testing.T) {
+	d := newDisk(1)
+	f, err := open(d, Options{Target: "out/x.jsonl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "1")
+	d.hook = func(op string) error {
+		if op == "sync" {
+			d.hook = nil
+			return syscall.EIO
+		}
+		return nil
+	}
+	for range 3 {
+		if m, err := f.Sync(); !errors.Is(err, syscall.EIO) || m != (Mark{}) {
+			t.Errorf("%+v, %v, want the first error each time", m, err)
+		}
+	}
+	_, finishErr := f.Finish(true)
+	if err := f.Write([][]byte{[]byte("2")}); !errors.Is(err, syscall.EIO) || !errors.Is(finishErr, syscall.EIO) {
+		t.Errorf("%v and %v, want the first error", err, finishErr)
+	}
+}
+
+// TestCutIsDurable finishes a resumed run that had nothing left to write: what it cut off must not come back.
+func TestCutIsDurable(t *testing.T) {
+	for seed := range uint64(20) {
+		d := newDisk(seed)
+		p := &pull{files: d, target: "out/x.jsonl", items: numbered(6), batch: 1, every: 1}
+		f, err := open(d, Options{Target: p.target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.write(f, 6); err != nil {
+			t.Fatal(err)
+		}
+		write(t, f, "behind the mark", "and synced, but the ledger did not come to know")
+		syncMark(t, f)
+		d.reboot(false)
+		if _, err := p.run(6, true); err != nil {
+			t.Fatal(err)
+		}
+		d.reboot(true)
+		got, _ := d.get(p.target)
+		same(t, "target", got, lines(p.items))
+	}
 }

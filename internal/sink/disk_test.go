@@ -47,7 +47,7 @@ type inode struct {
 	// stale is what a failed fsync left: bytes that the system believes to be on disk and never writes
 	// again, until they are overwritten.
 	staleFrom, staleTo int
-	mode               fs.FileMode
+	mode, durableMode  fs.FileMode
 	locks              map[*diskHandle]lockKind
 }
 
@@ -63,7 +63,7 @@ func newDisk(seed uint64) *disk {
 
 // put lays a durable file down.
 func (d *disk) put(name string, data []byte, mode fs.FileMode) {
-	node := &inode{data: bytes.Clone(data), durable: bytes.Clone(data), mode: mode}
+	node := &inode{data: bytes.Clone(data), durable: bytes.Clone(data), mode: mode, durableMode: mode}
 	d.names[name], d.durable[name] = node, node
 }
 
@@ -111,6 +111,9 @@ func (d *disk) reboot(power bool) {
 		for name, node := range d.durable {
 			d.names[name] = node
 			node.data = node.survivor(d.rng)
+			if d.rng.IntN(2) == 0 {
+				node.mode = node.durableMode
+			}
 		}
 		d.pending = nil
 	}
@@ -168,7 +171,7 @@ func (d *disk) OpenFile(name string, flag int, perm fs.FileMode) (handle, error)
 		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
 	}
 	if !ok {
-		node = &inode{mode: perm}
+		node = &inode{mode: perm, durableMode: perm}
 		if err := d.change("create", func() { d.rename(nameChange{name: name, inode: node}) }); err != nil {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
@@ -313,7 +316,7 @@ func (n *inode) flush() {
 	if n.staleFrom < n.staleTo {
 		clear(disk[n.staleFrom:n.staleTo])
 	}
-	n.durable = disk
+	n.durable, n.durableMode = disk, n.mode
 }
 
 func (h *diskHandle) Stat() (fs.FileInfo, error) {

@@ -3,6 +3,7 @@ package sink
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,12 @@ func TestNoPrefixPasses(t *testing.T) {
 	}
 }
 
+func TestEmptyIsNotGzip(t *testing.T) {
+	if _, _, err := (jsonl{gzipped{}}).count(bytes.NewReader(nil)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v, want io.ErrUnexpectedEOF", err)
+	}
+}
+
 func FuzzCountIsStrict(f *testing.F) {
 	for i, ending := range endings {
 		d := newDisk(1)
@@ -97,8 +104,9 @@ func FuzzCountIsStrict(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		if err := errors.Join(file.Write([][]byte{[]byte("{}"), []byte("[]")}), func() error { _, err := file.Sync(); return err }()); err != nil {
-			f.Fatal(err)
+		writeErr := file.Write([][]byte{[]byte("{}"), []byte("[]")})
+		if _, err := file.Sync(); err != nil || writeErr != nil {
+			f.Fatal(err, writeErr)
 		}
 		data, _ := d.get("out/x" + ending + ".partial")
 		f.Add(uint8(i), data)

@@ -126,6 +126,10 @@ func TestResumeCountsWithoutSum(t *testing.T) {
 				t.Errorf("%s: %+v: %v, want ErrChanged", ending, wrong, err)
 			}
 		}
+		long := Mark{Length: m.Length + 1000, Items: m.Items}
+		if _, err := Open(Options{Target: target, Resume: &long}); !errors.Is(err, ErrShort) {
+			t.Errorf("%s: %+v: %v, want ErrShort", ending, long, err)
+		}
 	}
 }
 
@@ -230,6 +234,37 @@ func TestTakeUpBesideNewcomer(t *testing.T) {
 	}
 	same(t, "newcomer", read(t, target+".partial"), []byte("newcomer\n"))
 	same(t, "committed", read(t, target), []byte("1\n22\n"))
+}
+
+// A file that replaces the committed one between the opening and the first item is not taken for it.
+func TestTakeUpOfReplaced(t *testing.T) {
+	target, m := committed(t, ".jsonl")
+	f := must(t, Options{Target: target, Resume: &m, ResumeCommitted: true})
+	if err := errors.Join(os.Remove(target), os.WriteFile(target, oldFile, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write([][]byte{[]byte("333")}); !errors.Is(err, ErrMoved) {
+		t.Errorf("%v, want ErrMoved", err)
+	}
+	same(t, "newcomer", read(t, target), oldFile)
+}
+
+// A file that is put aside between the reading back and the commit is not committed.
+func TestCommitOfReplaced(t *testing.T) {
+	d := newDisk(1)
+	files := &between{disk: d}
+	f, err := open(files, Options{Target: "out/x.jsonl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "1")
+	files.do = func() { d.put("out/x.jsonl.partial", oldFile, 0o600) }
+	if out, err := f.Finish(true); !errors.Is(err, ErrMoved) || out.Committed {
+		t.Errorf("%+v, %v, want ErrMoved", out, err)
+	}
+	if got, there := d.get("out/x.jsonl"); there {
+		t.Errorf("%q was committed", got)
+	}
 }
 
 // A file that is moved away, replaced, cut or lengthened while it is written must not be believed durable.

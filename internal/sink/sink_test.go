@@ -198,8 +198,12 @@ func TestNoItems(t *testing.T) {
 		if out := finish(t, f, true); out.Items != 0 || !out.Committed {
 			t.Errorf("%s: %+v", ending, out)
 		}
-		if got := unpack(t, target, read(t, target)); len(got) != 0 {
+		data := read(t, target)
+		if got := unpack(t, target, data); len(got) != 0 {
 			t.Errorf("%s holds %q", ending, got)
+		}
+		if plain := ending == ".jsonl"; plain != (len(data) == 0) {
+			t.Errorf("%s has %d bytes", ending, len(data))
 		}
 	}
 }
@@ -258,6 +262,18 @@ func TestDiscard(t *testing.T) {
 	}
 	absent(t, target)
 	absent(t, target+".partial")
+}
+
+// What others put in the place of the file aside is not this run's to remove.
+func TestDiscardOnlyItsOwn(t *testing.T) {
+	aside := filepath.Join(t.TempDir(), "x.jsonl.partial")
+	for name, end := range map[string]func(f *File) error{"close": (*File).Close, "discard": (*File).Discard} {
+		f := must(t, Options{Target: strings.TrimSuffix(aside, ".partial")})
+		if err := errors.Join(os.Remove(aside), os.WriteFile(aside, []byte("theirs\n"), 0o600), end(f)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		same(t, name, read(t, aside), []byte("theirs\n"))
+	}
 }
 
 // Opening and closing leaves everything as it was: a first request that fails costs nothing.

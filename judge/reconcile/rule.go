@@ -71,7 +71,13 @@ func (r *ruler) advise(format string, args ...any) {
 // every border verified, or the last pass clean as a whole.
 func (r *ruler) settled() bool {
 	f := r.f
-	return f.Everything.Clean() || f.Movement.Clean() || f.Movement.Verified()
+	if f.Everything.Clean() {
+		return true
+	}
+	if lo, _, ok := f.PassTotals.Band(f.Tolerance); ok && f.PassItems < lo {
+		return false // the last pass is itself short of its own total
+	}
+	return f.Movement.Verified()
 }
 
 // finished reports whether the walk came to an end of its own accord, so that

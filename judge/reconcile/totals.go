@@ -12,7 +12,7 @@ type Totals struct {
 	First, Last, Min, Max int64 // of the live exact totals
 	Live                  int   // how many live exact totals were seen
 	Moved                 int   // how often a live total differed from the one before it
-	Flapped               bool  // a live total rose and came back to a value seen before
+	Flapped               bool  // a live total moved, and came back to the value before
 	Collapsed             bool
 	CollapsedTo           int64
 	LowerBound            int64 // greatest lower bound seen
@@ -67,7 +67,8 @@ func (t *Totals) Observe(o Observation) (live bool, remark string) {
 }
 
 func (t *Totals) collapses(o Observation) bool {
-	return (o.Value == 0 && t.Max > 0) || o.Value < min(o.Distinct, t.Min)
+	fell := 10*o.Value < 9*t.Min // far more than drift
+	return (o.Value == 0 && t.Max > 0) || o.Value < min(o.Distinct, t.Min) || (fell && o.Value <= o.Distinct)
 }
 
 // note keeps the echo bookkeeping.
@@ -96,7 +97,7 @@ func (t *Totals) take(v int64) {
 	t.Live++
 	if v != t.Last {
 		t.Moved++
-		if v < t.Last && v == t.last2 {
+		if v == t.last2 {
 			t.Flapped = true
 		}
 		t.last2 = t.Last

@@ -266,12 +266,13 @@ LEFT JOIN pages AS b ON b.run = s.run AND b.seq = s.seq_before
 WHERE s.size IS NOT s.size_before;
 
 -- total_drift: for each run and source: the first, last, least and greatest
--- total that was believed, how often it moved, and how many were not believed
--- or had collapsed.
+-- total that was believed (and the kind of the last), how often it moved, and
+-- how many were not believed or had collapsed.
 CREATE VIEW total_drift AS
 SELECT run, source,
   (SELECT value FROM totals AS o WHERE o.run = t.run AND o.source = t.source AND live ORDER BY n LIMIT 1) AS first,
   (SELECT value FROM totals AS o WHERE o.run = t.run AND o.source = t.source AND live ORDER BY n DESC LIMIT 1) AS last,
+  (SELECT kind FROM totals AS o WHERE o.run = t.run AND o.source = t.source AND live ORDER BY n DESC LIMIT 1) AS kind,
   min(value) FILTER (WHERE live) AS min,
   max(value) FILTER (WHERE live) AS max,
   count(*) FILTER (WHERE live) AS seen,

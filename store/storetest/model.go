@@ -14,17 +14,18 @@ import (
 // testModel lets random commits, stops, restarts and fresh starts happen, and
 // compares what a run can go on from with what a simple model says.
 func (s suite) testModel(t *testing.T) {
+	dir := t.TempDir() // one store for all sequences: each has a pull of its own
+	n := 0
 	rapid.Check(t, func(r *rapid.T) {
-		m := &model{suite: s, t: t, dir: t.TempDir()}
+		n++
+		m := &model{suite: s, t: t, dir: dir, name: fmt.Sprint("pull-", n)}
 		m.reopen(r)
-		r.Repeat(map[string]func(*rapid.T){
-			"commit": m.commit,
-			"fail":   m.fail,
-			"reopen": m.reopen,
-			"stop":   m.stop,
-			"fresh":  m.fresh,
-			"":       m.check,
-		})
+		steps := map[string]func(*rapid.T){"commit": m.commit, "fail": m.fail, "reopen": m.reopen, "stop": m.stop, "fresh": m.fresh}
+		names := []string{"commit", "commit", "commit", "fail", "reopen", "stop", "fresh"}
+		for _, step := range rapid.SliceOfN(rapid.SampledFrom(names), 1, 9).Draw(r, "steps") {
+			steps[step](r)
+		}
+		m.check(r)
 		noError(r, m.run.Close())
 		noError(r, m.h.Close())
 	})
@@ -35,6 +36,7 @@ type model struct {
 	suite suite
 	t     *testing.T
 	dir   string
+	name  string
 	h     handle
 	run   Ledger
 
@@ -44,7 +46,7 @@ type model struct {
 }
 
 func (m *model) begin(r *rapid.T, fresh bool) {
-	o := options("pull")
+	o := options(m.name)
 	o.Fresh = fresh
 	run, err := m.h.begin(context.Background(), o)
 	noError(r, err)

@@ -210,6 +210,31 @@ func (s suite) testTails(t *testing.T) {
 	}
 }
 
+func (s suite) testDrifts(t *testing.T) {
+	h := s.fresh(t)
+	run := mustBegin(t, h, options("pull"))
+	var totals []reconcile.TotalSeen
+	see := func(source string, kind judge.TotalKind, live bool, values ...int64) {
+		for _, v := range values {
+			totals = append(totals, reconcile.TotalSeen{At: epoch, Source: source, Value: v, Kind: kind, Live: live, Collapsed: !live})
+		}
+	}
+	see("nbHits", judge.Exact, true, 10, 10, 12)
+	see("header", judge.LowerBound, true, 7)
+	see("nbHits", judge.Exact, false, 0)
+	see("nbHits", judge.Estimate, true, 11)
+	see("echo", judge.Exact, false, 5, 6)
+	noError(t, run.Commit(t.Context(), store.Checkpoint{Totals: totals}))
+	got, err := h.Drifts(t.Context(), run.ID())
+	noError(t, err)
+	same(t, "drifts", got, []store.Drift{
+		{Source: "nbHits", Kind: judge.Estimate, First: judge.N(10), Last: judge.N(11), Min: judge.N(10), Max: judge.N(12),
+			Seen: 4, Moved: 2, NotBelieved: 1, Collapsed: 1},
+		{Source: "header", Kind: judge.LowerBound, First: judge.N(7), Last: judge.N(7), Min: judge.N(7), Max: judge.N(7), Seen: 1},
+		{Source: "echo", NotBelieved: 2, Collapsed: 2},
+	})
+}
+
 func (s suite) testSlices(t *testing.T) {
 	h := s.fresh(t)
 	run := mustBegin(t, h, options("pull"))

@@ -23,6 +23,7 @@ type Reader interface {
 	Pages(ctx context.Context, run string, f store.PageFilter) (store.PageList, error)
 	Totals(ctx context.Context, run string, limit int) (store.TotalList, error)
 	Events(ctx context.Context, run string, limit int) (store.EventList, error)
+	Drifts(ctx context.Context, run string) ([]store.Drift, error)
 	PageSizes(ctx context.Context, run string) ([]store.SizeStep, error)
 	Slices(ctx context.Context, run string) ([]store.Slice, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
@@ -90,6 +91,7 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"pages/walk", s.testPagesWalk},
 		{"page sizes", s.testPageSizes},
 		{"tails", s.testTails},
+		{"drifts", s.testDrifts},
 		{"slices", s.testSlices},
 		{"counts", s.testCounts},
 	} {
