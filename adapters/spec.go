@@ -16,7 +16,7 @@ type Spec struct {
 	Items   Items
 	Total   TotalSpec
 	Partial []Condition
-	// Errors are the paths that must be absent, null, empty or false. Where
+	// Errors are the paths that must be absent, null, empty, false or 0. Where
 	// ErrorsSet is false the defaults apply: a top-level error or errors.
 	Errors    []string
 	ErrorsSet bool
@@ -40,7 +40,7 @@ type Pages struct {
 	OffsetFirst   int64
 	OffsetAdvance string // path of the number of rows that the server scanned
 
-	CursorParam  string
+	CursorParam  string // empty, and no {cursor}: a token that is an object is merged into the request
 	CursorPath   string
 	CursorHeader string
 	SameIsEnd    bool // the token that was sent, with no items, is the end

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,8 @@ func (d *drain) read(at adapters.Position, req adapters.Request, a raw, now time
 		out.kind, out.text = kindRefused, faultText(a.err)
 	case a.err != nil:
 		out.text = faultText(a.err)
+	case d.elsewhere(a):
+		out.kind, out.text = kindOther, fmt.Sprintf("a redirect led to another origin, which answered with status %d", a.status)
 	case limited(a):
 		out.limit(now)
 	case d.documentedEnd(a):
@@ -69,6 +72,16 @@ func (d *drain) read(at adapters.Position, req adapters.Request, a raw, now time
 		d.body(at, req, &out)
 	}
 	return out
+}
+
+// elsewhere reports whether an answer that is no page came from another origin,
+// by a redirect: it says nothing about the source.
+func (d *drain) elsewhere(a raw) bool {
+	if a.status >= 200 && a.status < 300 {
+		return false
+	}
+	u, err := url.Parse(a.url)
+	return err != nil || !sameOrigin(u, d.client.origin)
 }
 
 func (a *answer) refused() {

@@ -78,7 +78,6 @@ type drain struct {
 	tried   time.Time
 	tries   int // tries of the request in flight
 	asked   int // and the page size that it asks for
-	lap     int // and its overlap
 }
 
 func newDrain(o Options) (*drain, error) {
@@ -148,8 +147,8 @@ func (d *drain) spent() bool {
 // request as its answers deserve.
 func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	s := d.state
-	d.lap = d.overlap()
-	req, err := d.opt.Reader.Style().Request(s.At, d.askSize(), d.lap)
+	s.lap = d.overlap()
+	req, err := d.opt.Reader.Style().Request(s.At, d.askSize(), s.lap)
 	if err != nil {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
@@ -228,7 +227,7 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return st, nil
 	}
 	if a.kind != kindPage && !partial {
-		return s.onFailure(d.shape, &a, req.Size, d.lap), nil
+		return s.onFailure(d.shape, &a, req.Size), nil
 	}
 	if s.Checking {
 		return s.checked(), nil
@@ -297,7 +296,7 @@ func (d *drain) facts() reconcile.Facts {
 	f := reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
 		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
-		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems,
+		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew,
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),

@@ -11,22 +11,28 @@ import (
 // onFailure moves the state by an answer that is no page, after the same
 // request was tried as often as it deserves. It decides about another size,
 // another position, or the stop.
-func (s *State) onFailure(sh shape, a *answer, asked, lap int) step {
+func (s *State) onFailure(sh shape, a *answer, asked int) step {
 	st := step{action: judge.ActionFindTotal, state: outcomeOf(a.kind), cause: a.text}
 	if s.Checking {
 		s.outage(&st)
 		return st
 	}
-	if lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Borders < 12 {
+	if s.lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Borders < 12 {
 		s.Move.Shifts++
 		s.Borders++
 		s.stepBack(sh, &st) // the items that the overlap begins with are gone
 		return st
 	}
+	if asked > s.Size && s.Ceiling == 0 && !s.canShrink(sh) && (a.kind == kindHalf || a.kind == kindDeadline || a.kind == kindPassing) {
+		s.Ceiling = s.Size
+		st.action = judge.ActionRetrySmaller
+		st.note("size", "%d items, an overlap included, do not come (%s): at most %d from now on", asked, a.text, s.Size)
+		return st
+	}
 	where := describe(s.At)
 	switch a.kind {
 	case kindHalf, kindDeadline:
-		s.half(sh, a, asked, &st)
+		s.half(sh, a, &st)
 	case kindEnd:
 		s.endAt(reconcile.Assumed, a.text)
 	case kindExpired:
@@ -92,13 +98,8 @@ func (s *State) halt(why reconcile.Stop, text string) {
 }
 
 // half lowers the page size, and gives up where it cannot be lowered.
-func (s *State) half(sh shape, a *answer, asked int, st *step) {
+func (s *State) half(sh shape, a *answer, st *step) {
 	st.action = judge.ActionRetrySmaller
-	if asked > s.Size && s.Ceiling == 0 && s.Size <= sh.min {
-		s.Ceiling = s.Size
-		st.note("size", "half a body at %d items, an overlap included: at most %d from now on", asked, s.Size)
-		return
-	}
 	if s.shrink(sh, a.text, st) {
 		return
 	}

@@ -37,6 +37,9 @@ func (d *drain) limitPatience(a *answer, pause time.Duration) (bool, time.Durati
 func (d *drain) triesFor(a *answer) int {
 	s, retries := d.state, d.opt.Client.Retries
 	small := s.canShrink(d.shape)
+	if !small && d.asked > s.Size && s.Ceiling == 0 && (a.kind == kindHalf || a.kind == kindDeadline || a.kind == kindPassing) {
+		return 0 // first without the overlap on top
+	}
 	switch a.kind {
 	case kindFault:
 		return retries
@@ -49,7 +52,7 @@ func (d *drain) triesFor(a *answer) int {
 		}
 		return retries
 	case kindHalf:
-		if small || (d.asked > s.Size && s.Ceiling == 0) {
+		if small {
 			return 0
 		}
 		return retries

@@ -62,6 +62,9 @@ type State struct {
 
 	Counts     reconcile.Counts   `json:"counts"`
 	PassItems  int64              `json:"pass_items"`
+	PassNew    int64              `json:"pass_new"`
+	MaxRows    int                `json:"max_rows"`  // on one page of this run
+	Untold     int                `json:"untold"`    // pages without a total since the last one with
 	PassRows   int64              `json:"pass_rows"` // with nulls and rejected ones
 	Totals     reconcile.Totals   `json:"totals"`
 	PassTotals reconcile.Totals   `json:"pass_totals"`
@@ -109,6 +112,7 @@ type State struct {
 
 	// Loop detection: not stored. After a resume a loop is found one turn
 	// later.
+	lap     int // the overlap of the request in flight
 	visited map[string]bool
 	prints  map[uint64]bool
 }
@@ -191,7 +195,7 @@ func unsealed(p adapters.Position, unseal func(string) string) adapters.Position
 // restart takes the walk back to the start of its pass.
 func (s *State) restart() {
 	s.Page, s.At, s.Back = 0, adapters.Position{}, nil
-	s.PassItems, s.PassRows, s.PassTotals = 0, 0, reconcile.Totals{}
+	s.PassItems, s.PassNew, s.PassRows, s.PassTotals, s.Untold = 0, 0, 0, reconcile.Totals{}, 0
 	s.Move = reconcile.Movement{}
 	s.Failing, s.Failure = adapters.Position{}, ""
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0

@@ -241,7 +241,8 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 // lapStands reports whether a page that brought only its overlap is full, so
 // that the walk would stand still.
 func (s *State) lapStands(p *adapters.Page) bool {
-	return p.Size == 0 || len(p.Items)+p.Nulls+p.Rejected >= p.Size
+	rows := len(p.Items) + p.Nulls + p.Rejected
+	return p.Size == 0 || rows >= min(p.Size, s.MaxRows)
 }
 
 // countedOn reports whether the server's page count says that further pages
@@ -410,6 +411,11 @@ func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
 	if !s.Move.Verified() {
 		return true
 	}
-	whole := addMovement(s.Everything, s.Move)
-	return !whole.Clean() && ok && (!inside || s.short() > 0)
+	if addMovement(s.Everything, s.Move).Clean() {
+		return false
+	}
+	if !ok {
+		return s.Pass > 1 && s.PassNew > 0
+	}
+	return !inside || s.short() > 0
 }

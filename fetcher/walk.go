@@ -100,8 +100,8 @@ func continuationWord(p *adapters.Page) string {
 // lapped gives how many rows of the page stand before the position: those
 // were read before and are asked for again.
 func (s *State) lapped(p *adapters.Page) int64 {
-	if !p.Start.OK {
-		return 0
+	if !p.Start.OK || (s.lap == 0 && s.At.Size > 0 && s.At.Size == p.Size) {
+		return 0 // the page after the last one, by its own number
 	}
 	return max(0, max(s.At.Offset, s.High)-p.Start.N)
 }
@@ -117,6 +117,9 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 		st.note("total", "the server's page count moved from %d to %d", s.LastPages, p.LastPages.N)
 	}
 	main, has := mainTotal(p)
+	if !has && s.Totals.Live > 0 {
+		s.Untold++
+	}
 	for _, t := range p.Totals {
 		if !has || t != main {
 			s.disagree(main, t, has)
@@ -136,9 +139,15 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 		if shifted {
 			moved = true
 			s.Grown = max(0, s.PassTotals.Last-before.Last)
+			if s.Untold > 0 && !sh.always && !sh.keyset {
+				s.Move.Unverified++ // it may have moved at a border whose page stated no total
+			}
 			s.Move.Moved++
 			st.note("total", "the total moved, to %d", t.Value)
 		}
+	}
+	if has {
+		s.Untold = 0
 	}
 	return moved
 }
@@ -188,8 +197,8 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	switch {
 	case (s.Confirming == confirmEnd || s.Confirming == confirmEcho) && m.HasLast:
 		s.settleConfirmed(p, lapped, st)
-	case s.complete():
-		s.stop(reconcile.StopEnd, "")
+	case s.complete() && s.Totals.Moved == 0:
+		s.stop(reconcile.StopEnd, "the total is reached, and a page comes again")
 	case s.Page == 1 && sh.rank:
 		s.stop(reconcile.StopLoop, fmt.Sprintf("the second page is the first one again: the server ignores %s", s.positionParam(sh)))
 	default:
@@ -202,6 +211,9 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 }
 
 func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
+	if p.LastPages.OK && askedPage(sh, p)-sh.pages.NumberFirst < p.LastPages.N {
+		return false // the server's own count says that there is such a page
+	}
 	return p.EchoPage.N < askedPage(sh, p)
 }
 
@@ -344,6 +356,8 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	c.Rejected += int64(p.Rejected)
 	s.Page++
 	s.PassItems += int64(m.Fresh)
+	s.PassNew += int64(m.New)
+	s.MaxRows = max(s.MaxRows, len(p.Items)+p.Nulls+p.Rejected)
 	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
 	s.Conflicts += int64(m.Conflicts)
 	s.SameID += int64(m.SameID)

@@ -7,8 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os/signal"
-	"syscall"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,13 +36,12 @@ It prints its address and serves until it is stopped by SIGINT or SIGTERM.`,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			run.out = cmd.OutOrStdout()
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return run.do(ctx)
+			return run.do(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&run.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
+	flags.StringVar(&run.addressFile, "address-file", "", "write the address to this file once it serves")
 	flags.StringVar(&run.world, "world", "", "serve this world only")
 	flags.BoolVar(&run.list, "list", false, "list the worlds and stop")
 	flags.BoolVar(&run.asJSON, "json", false, "list as JSON")
@@ -54,7 +52,8 @@ It prints its address and serves until it is stopped by SIGINT or SIGTERM.`,
 
 // simRun is one call of the command.
 type simRun struct {
-	listen, world        string
+	listen, addressFile  string
+	world                string
 	list, asJSON, remote bool
 	seed                 uint64
 	out                  io.Writer
@@ -83,10 +82,21 @@ func (r *simRun) do(ctx context.Context) error {
 		return fmt.Errorf("sim: %w", err)
 	}
 	base := "http://" + l.Addr().String()
-	if _, err := fmt.Fprintf(r.out, "serving %d worlds on %s\n%s", len(worlds), base, gallery.List(base, false)); err != nil {
+	if err := r.announce(base, len(worlds), gallery); err != nil {
 		return errors.Join(fmt.Errorf("sim: %w", err), l.Close())
 	}
 	return serveUntil(ctx, l, gallery)
+}
+
+// announce says where the worlds are.
+func (r *simRun) announce(base string, worlds int, g *sim.Gallery) error {
+	if _, err := fmt.Fprintf(r.out, "serving %d worlds on %s\n%s", worlds, base, g.List(base, false)); err != nil {
+		return err
+	}
+	if r.addressFile == "" {
+		return nil
+	}
+	return os.WriteFile(r.addressFile, []byte(base+"\n"), 0o644)
 }
 
 // checkListen refuses an address that other machines can reach, unless that is

@@ -22,6 +22,10 @@ func (r Result) settled(lost []string) string {
 		return "a stale replica answered as if the newest items had been deleted"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
+	case r.Ruling.Strength == reconcile.Declared && r.Sim.Counts()["end_early"] > 0 && r.Facts.Lied == "" && !r.Facts.Totals.Believed():
+		return "an explicit end word lied, and nothing contradicts it"
+	case r.Sim.Counts()["keep_few"] > 0 && !r.Facts.Totals.Believed():
+		return "the source serves no more than its first items, and no believed total counts the others"
 	case r.endedOnEmptyPage():
 		return "an explicit end word on an empty page, which settles what the pages before it offered"
 	case r.skippedBehindToken():

@@ -45,6 +45,9 @@ if [ ${#missing[@]} -gt 0 ]; then
   apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=240)
   as_root "${apt[@]}" update >&2
   as_root "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2
+  for service in etcd docker-registry; do # nor with the next boot
+    case " ${missing[*]} " in *" $service"*) as_root deb-systemd-helper disable "$service.service" >&2 || true ;; esac
+  done
 fi
 
 # modules FOLDER PACKAGE@VERSION...: a folder of its own, made whole or not at all.

@@ -152,15 +152,15 @@ func checkValidate(t tester, b []byte) {
 func TestValidateAgreesOnMutants(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	valid := 0
-	for n := range 60000 {
+	for n := range 40000 {
 		b := mutate(r, documents[n%len(documents)])
 		checkValidate(t, b)
 		if Validate(b) == nil {
 			valid++
 		}
 	}
-	if valid < 2000 || valid > 58000 {
-		t.Errorf("%d of 60000 mutants are valid: the mutations test little", valid)
+	if valid < 2000 || valid > 38000 {
+		t.Errorf("%d of 40000 mutants are valid: the mutations test little", valid)
 	}
 }
 

@@ -196,7 +196,7 @@ func (p *pull) hide(s string) string {
 	s = p.cfg.Secrets.Hide(s)
 	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
 		g := secretParam.FindStringSubmatch(m)
-		if !secret.Sensitive(g[2]) {
+		if !secret.Sensitive(g[2]) || secret.SealedValue(g[3]) {
 			return m
 		}
 		return g[1] + g[2] + "=" + secret.Redacted

@@ -44,7 +44,9 @@ func records(from, to int) []string {
 }
 
 // record is one item, with further fields.
-func record(id int, more string) string { return fmt.Sprintf(`{"id":%d,"name":"thing %[1]d"%s}`, id, more) }
+func record(id int, more string) string {
+	return fmt.Sprintf(`{"id":%d,"name":"thing %[1]d"%s}`, id, more)
+}
 
 // list is a JSON array of items.
 func list(items []string) string { return "[" + strings.Join(items, ",") + "]" }

@@ -71,7 +71,9 @@ var signsOf = map[string][]sign{
 	"timed_out_flag":         {attempt(reconcile.Partial, "timed_out")},
 	"shards_partial":         {rule("RC017", "_shards.successful")},
 	"items_path_missing":     {rule("RC021", "no list at items.path")},
-	"items_null":             {attempts(func(a reconcile.Attempt) bool { return a.Outcome == reconcile.Held && a.Items == 0 && a.More == "ended" })},
+	"items_null": {attempts(func(a reconcile.Attempt) bool {
+		return a.Outcome == reconcile.Held && a.Items == 0 && a.More == "ended"
+	})},
 
 	// Caps.
 	"cap_hit":                   {rule("RC003")},
@@ -99,9 +101,11 @@ var signsOf = map[string][]sign{
 	}},
 
 	// Page sizes.
-	"grid_not_divisible":     {attempts(func(a reconcile.Attempt) bool { return a.Outcome == reconcile.Held && a.Repeated > 0 && a.New > 0 })},
-	"next_skips_items":       {rule("RC037")},
-	"short_page_middle":      {attempts(func(a reconcile.Attempt) bool { return a.Outcome == reconcile.Held && a.Items == 200 && a.SizeAsked > 200 })},
+	"grid_not_divisible": {attempts(func(a reconcile.Attempt) bool { return a.Outcome == reconcile.Held && a.Repeated > 0 && a.New > 0 })},
+	"next_skips_items":   {rule("RC037")},
+	"short_page_middle": {attempts(func(a reconcile.Attempt) bool {
+		return a.Outcome == reconcile.Held && a.Items == 200 && a.SizeAsked > 200
+	})},
 	"pages_contradict_total": {rule("RC033")},
 	"page_size_rejected": {attempts(func(a reconcile.Attempt) bool {
 		return a.Status == 400 && a.Action == "retry_smaller"

@@ -45,7 +45,7 @@ var errEnd = errors.New("past the end")
 
 func (c *client) walk() error {
 	at := spot{page: c.h.Number.First, cursor: c.h.Cursor.Seed}
-	for range 400 {
+	for range 120 {
 		body, header, err := c.get(at)
 		if errors.Is(err, errEnd) {
 			return nil
@@ -63,7 +63,7 @@ func (c *client) walk() error {
 		}
 		at = next
 	}
-	return errors.New("no end after 400 pages")
+	return errors.New("no end after 120 pages")
 }
 
 // get fetches one page.

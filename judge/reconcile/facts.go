@@ -94,6 +94,7 @@ type Facts struct {
 	Everything Movement // of all passes together
 	PassTotals Totals   // the totals of the last pass alone
 	PassItems  int64    // distinct items seen in the last pass
+	PassNew    int64    // of them, never held before it
 
 	// The end: by which word, how strong that is by itself, and whether the
 	// confirming request past a full page contradicted or failed it.

@@ -76,6 +76,8 @@ func (r *ruler) settled() bool {
 	}
 	if lo, _, ok := f.PassTotals.Band(f.Tolerance); ok && f.PassItems < lo {
 		return false // the last pass is itself short of its own total
+	} else if !ok && f.Passes > 1 && f.PassNew > 0 {
+		return false // passes end when one finds nothing new
 	}
 	return f.Movement.Verified()
 }

@@ -1,0 +1,88 @@
+package pull
+
+import (
+	"net/http"
+	"strings"
+
+	"lastdrop/internal/sim"
+	"lastdrop/judge"
+)
+
+// silentCaps are servers that hand out a part and call it a day.
+func silentCaps() []scenario {
+	return []scenario{
+		{
+			id: "B022", about: "the body counts 3,041, the Link header's last page only what can be paged: 1,000",
+			server: world(3041, sim.API{
+				Style: sim.Link, FirstPage: 1, Items: "items", Total: exact("total_count"), Params: sim.Params{Size: "per_page"},
+				Links: sim.LinkRule{Others: true, Last: true}, Size: sim.SizeRule{Max: 100},
+			}, sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd, Pages: true}}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: link
+  number: {param: page, first: 1}
+  size: {param: per_page, start: 100, max: 100}
+items: {path: items, id: id}
+total: {path: total_count}
+limits: {retries: 3}`,
+			verdict: judge.Truncated, items: 1000, detect: []string{"total_sources_disagree", "total_gt_items"},
+		},
+		{
+			id: "B025", about: "a limit of 100,000 is lowered to 32,000, and the answer only echoes that",
+			server: world(96_500, sim.API{
+				Style: sim.Offset, Items: "result.records", Total: exact("result.total"),
+				Size: sim.SizeRule{Max: 32_000, Echo: "result.limit"},
+			}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: offset
+  offset: {param: offset}
+  size: {param: limit, start: 100000}
+items: {path: result.records, id: id}
+total: {path: result.total}
+limits: {retries: 3}`,
+			verdict: judge.Complete, items: 96_500, requests: 5, detect: []string{"requested_limit_clamped"},
+		},
+		{
+			id: "B028", about: "250 of 900 whatever limit and skip say, without total or marker",
+			server: world(900, sim.API{
+				Style: sim.Offset, Items: "changes", Size: sim.SizeRule{Max: 250}, Params: sim.Params{Offset: "skip", Size: "top"},
+			}, sim.Fault{Effect: sim.Ignore{Place: true}}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: offset
+  offset: {param: skip}
+  size: {param: top, start: 1000}
+items: {path: changes, id: id}
+limits: {retries: 3}`,
+			verdict: judge.Unknown, items: 250, detect: []string{"requested_limit_clamped", "parameter_not_honoured"},
+		},
+		{
+			id: "B032", about: "an export that hit its limit ends in a row of notices that looks like data",
+			server: func() http.Handler { return http.HandlerFunc(export) },
+			ids:    1000,
+			config: `
+source: {url: "${BASE}/export.csv"}
+pages: {style: single}
+items: {format: csv, id: id}
+limits: {retries: 3}`,
+			verdict: judge.Truncated, items: 1000, detect: []string{"sentinel_row"},
+		},
+	}
+}
+
+// export is a CSV of 1,000 rows and one row that says that there were more.
+func export(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/csv")
+	var b strings.Builder
+	b.WriteString("id,name,place,note\r\n")
+	for _, line := range records(1, 1000) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(line, `{"id":`), ",")
+		b.WriteString(id + ",thing " + id + ",here,fine\r\n")
+	}
+	b.WriteString("limit exceeded,result truncated,limit exceeded,result truncated\r\n")
+	_, _ = w.Write([]byte(b.String())) // a client that went away is no fault of ours
+}
