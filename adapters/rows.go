@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -114,11 +115,34 @@ func (r *Reader) take(a *Answer, rows []row, p *Page) error {
 		}
 		var id []byte
 		if id, slab = r.identity(values, slab); id == nil && len(r.spec.Items.IDs) > 0 {
+			if isNoticeObject(row.raw) {
+				p.Notices = append(p.Notices, oneLine(string(row.raw)))
+				continue
+			}
 			p.NoID++
 		}
 		p.Items = append(p.Items, Item{Raw: row.raw, ID: id})
 	}
 	return nil
+}
+
+// isNoticeObject reports whether a row is an object that holds nothing but
+// texts, every one of which says that something was cut. Only a row without
+// the configured id is looked at: an item may well speak of cuts.
+func isNoticeObject(raw []byte) bool {
+	var cells []string
+	var fields map[string]any
+	if len(raw) > 1024 || json.Unmarshal(raw, &fields) != nil {
+		return false
+	}
+	for _, v := range fields {
+		s, ok := v.(string)
+		if !ok && v != nil {
+			return false
+		}
+		cells = append(cells, s)
+	}
+	return isNotice(cells)
 }
 
 // lookUp returns a row's values at the id paths and, last, the check path.

@@ -123,8 +123,13 @@ var grouped = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
 
 // number reads a total that is written as a text: "2350", "2,350", "10000+",
 // ">10000", "~120". What is no whole number says nothing.
+//
+// A range of bytes is no count of items, whatever header it stands in.
 func (n counter) number(text string) (value int64, kind judge.TotalKind, ok bool) {
 	text = strings.TrimSpace(text)
+	if strings.HasPrefix(strings.ToLower(text), "bytes ") {
+		return 0, "", false
+	}
 	if n.match != nil {
 		groups := n.match.FindStringSubmatch(text)
 		if groups == nil {

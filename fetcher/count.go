@@ -8,7 +8,6 @@ import (
 
 	"lastdrop/adapters"
 	"lastdrop/internal/jsonscan"
-	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
 
@@ -27,7 +26,7 @@ func (d *drain) countTotal(ctx context.Context) {
 	s := d.state
 	s.Counted = true
 	before := s.PassTotals
-	o := reconcile.Observation{Value: v, Kind: t.Kind, Distinct: s.PassItems, Requested: true}
+	o := reconcile.Observation{Value: v.Value, Kind: v.Kind, Distinct: s.PassItems, Requested: true}
 	live, remark := s.PassTotals.Observe(o)
 	o.Distinct = s.Counts.Distinct
 	s.Totals.Observe(o)
@@ -38,10 +37,11 @@ func (d *drain) countTotal(ctx context.Context) {
 		}
 	}
 	d.pending.Totals = append(d.pending.Totals, reconcile.TotalSeen{Seq: s.Seq, At: time.Now(), Source: string(adapters.FromRequest),
-		Value: v, Kind: t.Kind, Live: live, Remark: remark, Distinct: s.Counts.Distinct})
+		Value: v.Value, Kind: v.Kind, Live: live, Remark: remark, Distinct: s.Counts.Distinct})
 }
 
-func (d *drain) count(ctx context.Context, t adapters.TotalSpec) (int64, error) {
+// count asks for the total once, with retries of what may pass.
+func (d *drain) count(ctx context.Context, t adapters.TotalSpec) (adapters.Total, error) {
 	req := adapters.Request{Method: firstOf(t.Method, "GET"), URL: t.URL, Header: map[string][]string{}}
 	for k, v := range d.opt.Spec.Headers {
 		req.Header.Set(k, v)
@@ -49,7 +49,7 @@ func (d *drain) count(ctx context.Context, t adapters.TotalSpec) (int64, error) 
 	if t.Body != nil {
 		b, err := json.Marshal(t.Body)
 		if err != nil {
-			return 0, err
+			return adapters.Total{}, err
 		}
 		req.Body = b
 	}
@@ -63,31 +63,14 @@ func (d *drain) count(ctx context.Context, t adapters.TotalSpec) (int64, error) 
 	})
 	switch {
 	case err != nil:
-		return 0, err
+		return adapters.Total{}, err
 	case r.err != nil:
-		return 0, fmt.Errorf("%s", faultText(r.err))
+		return adapters.Total{}, fmt.Errorf("%s", faultText(r.err))
 	case r.status != 200 || r.short || r.undone != nil:
-		return 0, fmt.Errorf("status %d: %s", r.status, excerpt(r.body))
+		return adapters.Total{}, fmt.Errorf("status %d: %s", r.status, excerpt(r.body))
 	}
 	if bad := jsonscan.Validate(r.body); bad != nil {
-		return 0, fmt.Errorf("the answer is no whole JSON: %s", bad.Msg)
+		return adapters.Total{}, fmt.Errorf("the answer is no whole JSON: %s", bad.Msg)
 	}
-	p, err := jsonscan.Compile(t.Path)
-	if err != nil {
-		return 0, err
-	}
-	v, err := p.Find(r.body)
-	if err != nil {
-		return 0, err
-	}
-	n, ok := v.Int64()
-	if !ok {
-		n, ok = v.IntText()
-	}
-	if !ok || n < 0 {
-		return 0, fmt.Errorf("no count at %s: %s", t.Path, excerpt(r.body))
-	}
-	return n, nil
+	return adapters.ReadCount(t, adapters.Response{Status: r.status, Header: r.header, Body: r.body, URL: r.url})
 }
-
-var _ = judge.Exact

@@ -82,10 +82,11 @@ type drain struct {
 
 func newDrain(o Options) (*drain, error) {
 	o.defaults()
-	c, err := newClient(o.Client, o.Spec.URL)
+	c, err := newClient(o.Client, o.Reader.Spec().URL)
 	if err != nil {
 		return nil, err
 	}
+	o.Spec = *o.Reader.Spec() // with the styles' own defaults
 	d := &drain{opt: o, shape: newShape(o.Spec), client: c, seen: newSeen(o.Seed), state: newState(o.Spec.Pages), last: time.Now()}
 	if o.Resume != nil && len(o.Resume.State) > 0 {
 		if err := d.resume(o.Resume); err != nil {

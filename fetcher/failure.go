@@ -262,6 +262,11 @@ func (s *State) refusedPast(a *answer, st *step) {
 		return
 	}
 	st.note("end", "the page past the end is refused: %s", a.text)
+	if s.Confirming == confirmEcho && a.status != 404 && a.status != 416 {
+		s.Confirming = confirmNone // any error may look so: only an empty page, or none, shows that a total is no echo
+		s.stop(reconcile.StopEnd, "the page past the total is refused: "+a.text)
+		return
+	}
 	s.settleConfirmed(&adapters.Page{}, 0, st)
 }
 

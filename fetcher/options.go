@@ -20,8 +20,8 @@ import (
 // Options say what to drain and how. Reader, Sink and Ledger are required;
 // every other zero value works.
 type Options struct {
-	Spec   adapters.Spec
 	Reader *adapters.Reader
+	Spec   adapters.Spec // the Reader's; what stands here is ignored
 
 	Sink   Sink
 	Ledger Ledger

@@ -30,7 +30,7 @@ type keyIsID bool
 
 func newShape(spec adapters.Spec) shape {
 	p := spec.Pages
-	sh := shape{pages: p, hasIDs: len(spec.Items.IDs) > 0, sized: p.SizeParam != "" && p.SizeStart > 0, min: max(1, p.SizeMin),
+	sh := shape{pages: p, hasIDs: len(spec.Items.IDs) > 0, sized: p.SizeStart > 0, min: max(1, p.SizeMin),
 		absentIsEmpty: spec.Items.AbsentIsEmpty}
 	switch p.Style {
 	case "offset":
@@ -184,9 +184,9 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 		return false
 	}
 	if p.EchoPage.OK && sh.rank && !sh.always && s.Page > 0 && len(p.Items) > 0 && m.Fresh == 0 && m.HasLast && s.clampedEcho(sh, p) {
-		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", askedPage(sh, p), p.EchoPage.N)
+		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", p.AskedPage.N, p.EchoPage.N)
 		st.cause = "the server answers with its last page"
-		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", askedPage(sh, p), p.EchoPage.N))
+		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", p.AskedPage.N, p.EchoPage.N))
 		return true
 	}
 	if !again || s.At.IsStart() {
@@ -211,18 +211,10 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 }
 
 func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
-	if p.LastPages.OK && askedPage(sh, p)-sh.pages.NumberFirst < p.LastPages.N {
+	if !p.AskedPage.OK || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
 		return false // the server's own count says that there is such a page
 	}
-	return p.EchoPage.N < askedPage(sh, p)
-}
-
-// askedPage is the page number that the request named.
-func askedPage(sh shape, p *adapters.Page) int64 {
-	if !p.Start.OK || p.Size == 0 {
-		return 0
-	}
-	return p.Start.N/int64(p.Size) + sh.pages.NumberFirst
+	return p.EchoPage.N < p.AskedPage.N
 }
 
 func (s *State) positionParam(sh shape) string {
@@ -305,7 +297,7 @@ func (s *State) stepBack(sh shape, st *step) {
 	s.Overlap = min(max(1, s.Size/2), 2*s.Overlap+1)
 	st.note("step_back", "the page at item %d does not begin with a held item: items were deleted before it; back to item %d", s.At.Offset, at)
 	st.cause = "the border does not fit: stepping back"
-	s.At = adapters.Position{Offset: at}
+	s.At = adapters.Position{Offset: at, Pin: s.At.Pin}
 	if at == 0 {
 		s.Page = 0 // the start needs no border
 	}

@@ -108,14 +108,20 @@ func (f *file) explain(err error) error {
 	return &fault{f.path, kind, text, err}
 }
 
+// What to do about it.
+const (
+	roomHint   = "nothing of this write was kept: free some space and start again; unfinished runs go on from their last checkpoint"
+	rightsHint = "check the rights of the file and of its folder, or name another store with --db"
+)
+
 func (f *file) explainCode(code int) (error, string) {
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE:
-		return ErrFull, "could not be written (disk full?); nothing of this write was kept: free some space and start again, the run goes on from its last checkpoint"
+		return ErrFull, "could not be written (disk full?); " + roomHint
 	}
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return ErrFull, "disk full; nothing of this write was kept: free some space and start again, the run goes on from its last checkpoint"
+		return ErrFull, "disk full; " + roomHint
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrLocked, fmt.Sprintf("locked by another program for longer than %s: close what has it open for writing, and start again", f.busy)
 	case sqlite3.SQLITE_CORRUPT:
@@ -123,9 +129,9 @@ func (f *file) explainCode(code int) (error, string) {
 	case sqlite3.SQLITE_NOTADB:
 		return ErrNotStore, "is not a lastdrop store (no SQLite file): name another one with --db"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return ErrNotWritable, "cannot be written: check the rights of the file and of its folder, or name another store with --db"
+		return ErrNotWritable, "cannot be written: " + rightsHint
 	case sqlite3.SQLITE_CANTOPEN:
-		return ErrNotWritable, "cannot be opened: check the rights of the file and of its folder, or name another store with --db"
+		return ErrNotWritable, "cannot be opened: " + rightsHint
 	}
 	return nil, ""
 }
@@ -133,9 +139,9 @@ func (f *file) explainCode(code int) (error, string) {
 func (f *file) explainFile(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return &fault{f.path, ErrFull, "disk full: free some space and start again", err}
+		return &fault{f.path, ErrFull, "disk full; " + roomHint, err}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return &fault{f.path, ErrNotWritable, "cannot be written: check the rights of the file and of its folder, or name another store with --db", err}
+		return &fault{f.path, ErrNotWritable, "cannot be written: " + rightsHint, err}
 	case strings.HasPrefix(err.Error(), f.path+": "):
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 //   - a missing list is only an empty one beside an end mark, so an API that
 //     leaves its list out past the end and says nothing else cannot be told
 //     from a broken one;
-//   - a last page that comes again is no end by itself;
+//   - a last page that comes again is no end by itself, and neither is an empty
+//     Link header;
 //   - a total that equals the items of the only page may be an echo;
 //   - only half bodies, deadlines, partial pages and passing server errors
 //     are cured by a smaller page: a login page or a refused connection that
@@ -31,6 +32,8 @@ func Drainable(s *sim.Sim) (bool, string) {
 		return false, "a missing list without an end mark"
 	case s.API.PastEnd == "clamp" && !declared:
 		return false, "the last page comes again, and nothing else ends it"
+	case s.API.Links.EmptyAtEnd && !saidEnd(h):
+		return false, "an empty Link header says nothing"
 	case !saidEnd(h) && len(h.End) == 0 && len(s.World.Items) <= max(1, h.Size.Start):
 		return false, "one page whose total may be an echo"
 	}

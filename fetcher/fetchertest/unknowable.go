@@ -18,14 +18,14 @@ func (r Result) settled(lost []string) string {
 		return "the source never served those items, and no believed total counts them"
 	case r.movedAway(lost):
 		return "an unread item moved into what had been read: an insert there and a delete here would have given the same answers"
-	case r.Sim.Counts()["lag"] > 0 && r.Facts.Movement.Clean() && !r.Facts.Totals.Flapped:
-		return "a stale replica answered as if the newest items had been deleted"
+	case len(lost) <= r.lagging():
+		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
 	case r.Ruling.Strength == reconcile.Declared && r.Sim.Counts()["end_early"] > 0 && r.Facts.Lied == "" && !r.Facts.Totals.Believed():
 		return "an explicit end word lied, and nothing contradicts it"
-	case r.Sim.Counts()["keep_few"] > 0 && !r.Facts.Totals.Believed():
-		return "the source serves no more than its first items, and no believed total counts the others"
+	case r.Sim.Counts()["keep_few"] > 0:
+		return "the source serves no more than its first items, and its totals agree"
 	case r.endedOnEmptyPage():
 		return "an explicit end word on an empty page, which settles what the pages before it offered"
 	case r.skippedBehindToken():
@@ -65,6 +65,17 @@ func (r Result) hidden(lost []string) bool {
 	return true
 }
 
+// lagging is how many of the newest items stale replicas left out.
+func (r Result) lagging() int {
+	n := 0
+	for _, f := range r.Sim.Faults {
+		if lag, ok := f.Effect.(sim.Lag); ok && r.Sim.Counts()["lag"] > 0 {
+			n += lag.Items
+		}
+	}
+	return n
+}
+
 // movedAway reports whether no more items are lost than the world moved, in a
 // walk whose borders were all verified.
 func (r Result) movedAway(lost []string) bool {
@@ -78,11 +89,8 @@ func (r Result) movedAway(lost []string) bool {
 }
 
 // endedOnEmptyPage reports whether the run rests on an explicit end that came
-// with an empty page and no believed total.
+// with an empty page, and no total counts more.
 func (r Result) endedOnEmptyPage() bool {
-	if r.Ruling.Strength != reconcile.Declared || r.Facts.Totals.Believed() {
-		return false
-	}
 	for _, a := range slices.Backward(r.Memory.Attempts) {
 		if a.Outcome == reconcile.Held {
 			return a.Items == 0 && a.More == "ended"

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -63,8 +64,10 @@ type place struct {
 }
 
 func newPlace(t *testing.T) place {
-	return place{strings.ToLower(strings.NewReplacer("/", ".", "#", "-").Replace(t.Name())), t.TempDir()}
+	return place{notInNames.ReplaceAllString(strings.ToLower(t.Name()), "-"), t.TempDir()}
 }
+
+var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 
 func (p place) target() string { return filepath.Join(p.dir, "out.jsonl") }
 func (p place) store() string  { return filepath.Join(p.dir, "store.db") }
@@ -104,7 +107,15 @@ func (p place) drain(t *testing.T, base, config string) run {
 	})
 	r.read(t)
 	r.agrees(t)
+	t.Logf("%s %s, exit %d, %d items, missing %s, %d requests: %v", r.Verdict, r.strength(), r.exit, len(r.items), text(r.Missing), r.Requests, r.Evidence)
 	return r
+}
+
+func (r *run) strength() string {
+	if r.Strength == nil {
+		return "-"
+	}
+	return *r.Strength
 }
 
 // command makes the call of lastdrop, bounded in time.
@@ -163,8 +174,8 @@ func (r *run) agrees(t *testing.T) {
 	if i := r.Items; i.Written != len(r.items) || i.Distinct != i.Written || i.Received != i.Distinct+i.Repeated {
 		t.Errorf("counters %+v, with %d items in the output", i, len(r.items))
 	}
-	if r.Requests != r.Pages.Attempts {
-		t.Errorf("%d requests, %d attempts", r.Requests, r.Pages.Attempts)
+	if r.Requests < r.Pages.Attempts || r.Pages.Attempts < r.Pages.Held {
+		t.Errorf("%d requests, %d attempts, %d pages held", r.Requests, r.Pages.Attempts, r.Pages.Held)
 	}
 }
 
@@ -174,8 +185,8 @@ func (r *run) is(t *testing.T, verdict string, strength ...string) {
 	if r.Verdict != verdict {
 		t.Errorf("verdict %s, want %s; evidence %v", r.Verdict, verdict, r.Evidence)
 	}
-	if len(strength) > 0 && r.Strength != nil && *r.Strength != strength[0] {
-		t.Errorf("strength %s, want %s; evidence %v", *r.Strength, strength[0], r.Evidence)
+	if len(strength) > 0 && r.strength() != strength[0] {
+		t.Errorf("strength %s, want %s; evidence %v", r.strength(), strength[0], r.Evidence)
 	}
 }
 

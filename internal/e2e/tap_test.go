@@ -68,4 +68,3 @@ func (p *tap) requests() int {
 	defer p.mu.Unlock()
 	return p.count
 }
-

@@ -8,9 +8,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Path is a compiled GJSON path. Keys, array indexes and @this are walked by this package, which refuses duplicate keys
-// on the way; from the first component on that needs more than that (wildcards, #, queries, modifiers, multipaths, pipes)
-// gjson reads on. The zero Path leads nowhere: it finds nothing in any text.
+// Path is a compiled GJSON path. Keys, array indexes and @this, with a dot or a pipe between them, are walked by this
+// package, which refuses duplicate keys on the way. From the first component on that needs more than that (wildcards, #,
+// queries, other modifiers, multipaths) gjson reads on. The zero Path leads nowhere: it finds nothing in any text.
 type Path struct {
 	src   string
 	steps []step
@@ -64,9 +64,7 @@ func Compile(path string) (Path, error) {
 		if rest == "" {
 			return p, nil
 		}
-		if rest[0] == '|' {
-			return p.oddFrom(rest[1:], true), nil
-		}
+		fresh = fresh || rest[0] == '|'
 	}
 }
 
@@ -78,7 +76,7 @@ func (p Path) oddFrom(tail string, fresh bool) Path {
 		p.steps, p.tail = nil, p.src
 	}
 	_, p.scalar = modifier(p.tail)
-	p.scalar = p.scalar || p.tail != "" && strings.IndexByte("[{!", p.tail[0]) >= 0
+	p.scalar = p.scalar || p.tail[0] == '!'
 	return p
 }
 

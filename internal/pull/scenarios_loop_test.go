@@ -144,43 +144,6 @@ items: {path: items, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Complete, items: 45, requests: 3,
 		},
-		{
-			id: "B091", about: "page 6 of 5 answers with page 5, and says so",
-			server: world(95, sim.API{
-				Style: sim.Page, FirstPage: 1, Items: "items", PastEnd: sim.PastClamp, Echo: sim.EchoRule{Page: "page"},
-			}),
-			config: `
-source: {url: "${BASE}/items"}
-pages:
-  style: page
-  number: {param: page, first: 1, echo: {path: page}}
-  size: {param: limit, start: 20}
-items: {path: items, id: id}
-limits: {retries: 3}`,
-			verdict: judge.Complete, items: 95, requests: 6, detect: []string{"page_clamped"},
-		},
-		{
-			id: "B094", about: "the last page carries a token that leads to an error",
-			server: handle(func(_ http.Header, r *http.Request) string {
-				switch r.URL.Query().Get("token") {
-				case "":
-					return fmt.Sprintf(`{"completeListSize":100,"records":%s,"token":"t1"}`, list(records(1, 50)))
-				case "t1":
-					return fmt.Sprintf(`{"completeListSize":100,"records":%s,"token":"t2"}`, list(records(51, 100)))
-				}
-				return `{"error":{"code":"badResumptionToken","message":"the token is not known"}}`
-			}),
-			ids: 100,
-			config: `
-source: {url: "${BASE}/oai"}
-pages:
-  style: cursor
-  cursor: {param: token, path: token}
-items: {path: records, id: id}
-total: {path: completeListSize}
-limits: {retries: 3}`,
-			verdict: judge.Complete, items: 100, detect: []string{"error_after_total_reached"},
-		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -40,6 +41,12 @@ func attempts(is func(reconcile.Attempt) bool) sign {
 // halfParsed: a 200 that the judge calls half a body.
 func halfParsed(a reconcile.Attempt) bool {
 	return a.Outcome == reconcile.Half && a.Status == 200 && len(a.Rules) > 0 && a.Rules[0].ID == "TR005"
+}
+
+// cappedStart: TR006 about the first page, where nothing says that there is
+// more than the server gave for the size that was asked.
+func cappedStart(o outcome) bool {
+	return len(o.attempts) > 0 && rule("TR006", fmt.Sprintf("%d items received", o.attempts[0].Items))(o)
 }
 
 func holdsAll(text string, words []string) bool {
@@ -82,9 +89,10 @@ var signsOf = map[string][]sign{
 	"pages_times_size_lt_total": {rule("RC003", "pages, fewer than its total needs")},
 	"total_sources_disagree":    {rule("RC033")},
 	"error_at_offset_cap":       {rule("RC003")},
+	"page_refused":              {rule("RC022", "status 400")},
 	"stable_error_at_offset":    {rule("RC003", "for good")},
 	"sentinel_row":              {rule("RC018", "a row in the data")},
-	"requested_limit_clamped":   {rule("RC038"), rule("TR006")}, // TR006 where nothing says that there is more
+	"requested_limit_clamped":   {rule("RC038"), cappedStart},
 	"parameter_not_honoured":    {rule("RC008", "ignores")},
 	"weak_end":                  {rule("RC024")},
 

@@ -38,24 +38,6 @@ func pageSizes() []scenario {
 			detect: []string{"json_parse_fail_200", "grid_not_divisible"},
 		},
 		{
-			id: "B056", about: "a limit of 500 is cut to 200, and the server's next address moves by 500 all the same",
-			server: world(430, sim.API{
-				Style: sim.NextURL, Items: "results", Params: sim.Params{Offset: "start"}, Size: sim.SizeRule{Max: 200},
-				Next: sim.NextRule{Path: "_links.next", Asked: true, End: sim.EndAbsent},
-			}),
-			config: `
-source: {url: "${BASE}/items"}
-pages:
-  style: next_url
-  next: {path: _links.next}
-  size: {param: limit, start: 500}
-  end: [absent_continuation]
-items: {path: results, id: id}
-complete: {require: assumed}
-limits: {retries: 3}`,
-			verdict: judge.Complete, items: 430, detect: []string{"next_skips_items", "requested_limit_clamped"},
-		},
-		{
 			id: "B058", about: "a page of 200 where 500 were asked: the next one begins after 200",
 			server: world(1300, sim.API{Style: sim.Offset, Items: "items", Total: exact("total")},
 				sim.Fault{Match: sim.Match{From: 499, To: 500}, Effect: sim.Short{Keep: 200}}),

@@ -83,7 +83,7 @@ func TestScenarios(t *testing.T) {
 			for _, p := range problems {
 				t.Error(p)
 			}
-			if t.Failed() || testing.Verbose() {
+			if t.Failed() {
 				t.Logf("%s\n%s", s.about, out.story())
 			}
 		})

@@ -71,7 +71,7 @@ func (s story) set(ending string, seed uint64) (*disk, *pull) {
 	d := newDisk(seed)
 	p := &pull{files: d, target: "out/items" + ending, items: numbered(truth), batch: 2, every: 2}
 	if s.old {
-		d.put(p.target, oldFile, 0o640)
+		d.put(p.target, oldFile, 0o440)
 	}
 	return d, p
 }
@@ -103,7 +103,7 @@ func (s story) checkEnd(t *testing.T, d *disk, p *pull) {
 	if _, aside := d.get(p.target + asideEnding); aside {
 		t.Fatal("a file is left aside")
 	}
-	if mode := d.names[p.target].mode; s.old && mode != 0o640 {
+	if mode := d.names[p.target].mode; s.old && mode != 0o440 {
 		t.Fatalf("the permissions became %v", mode)
 	}
 }

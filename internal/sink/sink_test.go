@@ -69,6 +69,26 @@ func absent(t *testing.T, path string) {
 	}
 }
 
+// tree lists a folder and the contents of its files.
+func tree(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		b.WriteString(path + " ")
+		if entry.Type().IsRegular() {
+			b.Write(read(t, path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestEveryEnding(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.ending, func(t *testing.T) {

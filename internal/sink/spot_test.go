@@ -4,7 +4,6 @@ package sink
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,26 +77,6 @@ func TestBadTargets(t *testing.T) {
 	if after := tree(t); after != before {
 		t.Errorf("the folder became %s, was %s", after, before)
 	}
-}
-
-// tree lists a folder and the contents of its files.
-func tree(t *testing.T) string {
-	t.Helper()
-	var b strings.Builder
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		b.WriteString(path + " ")
-		if entry.Type().IsRegular() {
-			b.Write(read(t, path))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 func TestHardLinkAside(t *testing.T) {

@@ -1,0 +1,210 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// startCellar starts Django REST framework over n bottles.
+func startCellar(t *testing.T, n int) *server {
+	t.Helper()
+	script := must(filepath.Abs(filepath.Join("servers", "drf.py")))(t)
+	return start(t, "drf", func(s *server) launch {
+		return launch{ready: "/page/?page_size=1", env: []string{"PYTHONDONTWRITEBYTECODE=1"},
+			args: []string{"/usr/bin/python3", script, filepath.Join(s.dir, strconv.Itoa(s.port)+".sqlite"), strconv.Itoa(s.port), strconv.Itoa(n)}}
+	})
+}
+
+// bottles reads the server's database.
+func bottles(t *testing.T, s *server) []string {
+	t.Helper()
+	return must(query(filepath.Join(s.dir, strconv.Itoa(s.port)+".sqlite"), "SELECT id FROM bottle ORDER BY id"))(t)
+}
+
+// drink deletes bottles, store adds some: both by the server's API.
+func drink(s *server, ids ...int) error {
+	for _, id := range ids {
+		if _, _, err := ask("DELETE", fmt.Sprintf("%s/bottle/%d/", s.base, id), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func store(s *server, n int) error {
+	for range n {
+		bottle := map[string]string{"label": "a new one", "arrived": "2026-01-01T00:00:00Z"}
+		if _, _, err := ask("POST", s.base+"/page/", bottle); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func upTo(from, to int) []int {
+	var ids []int
+	for i := from; i <= to; i++ {
+		ids = append(ids, i)
+	}
+	return ids
+}
+
+const bottlesByPage = `
+source: {url: "${BASE}/page/"}
+pages: {style: page, number: {param: page}, size: {param: page_size, start: 100}}
+items: {path: results, id: id}
+total: {path: count}
+`
+
+const bottlesByOffset = `
+source: {url: "${BASE}/limit/"}
+pages: {style: offset, offset: {param: offset}, size: {param: limit, start: 100}}
+items: {path: results, id: id}
+total: {path: count}
+`
+
+const bottlesByCursor = `
+source: {url: "${BASE}/cursor/"}
+pages: {style: next_url, next: {path: next}, size: {param: page_size, start: 100}}
+items: {path: results, id: id}
+`
+
+func TestDjangoREST(t *testing.T) {
+	t.Parallel()
+	s := startCellar(t, 510)
+	ids := bottles(t, s)
+
+	for _, c := range []struct {
+		name, config, strength string
+		most                   int
+	}{
+		{"page", bottlesByPage, counted, 6},
+		{"offset", bottlesByOffset, counted, 6},
+		{"cursor", bottlesByCursor, declared, 7},
+		{"cursor in a parameter", strings.Replace(bottlesByCursor, "style: next_url, next: {path: next}", "style: cursor, cursor: {param: cursor, path: next}", 1), declared, 7},
+		{"next URL", strings.Replace(bottlesByOffset, "style: offset, offset: {param: offset}", "style: next_url, next: {path: next}", 1), counted, 6},
+		{"page above a silent cap", strings.Replace(bottlesByPage, "start: 100", "start: 5000", 1), counted, 4},
+		{"offset above a silent cap", strings.Replace(bottlesByOffset, "start: 100", "start: 5000", 1), counted, 4},
+		{"cursor above a silent cap", strings.Replace(bottlesByCursor, "start: 100", "start: 5000", 1), declared, 4},
+		{"next URL above a silent cap", strings.Replace(strings.Replace(bottlesByOffset, "start: 100", "start: 5000", 1),
+			"style: offset, offset: {param: offset}", "style: next_url, next: {path: next}", 1), counted, 4},
+		{"small pages", strings.Replace(bottlesByPage, "start: 100", "start: 17", 1), counted, 31},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := drain(t, s.base, c.config)
+			r.is(t, complete, c.strength)
+			r.equals(t, "id", ids)
+			r.asked(t, c.most)
+		})
+	}
+
+	noTotal := strings.Replace(bottlesByPage, "total: {path: count}", "total: none", 1)
+	t.Run("page past the end", func(t *testing.T) {
+		// Without a total nothing tells that the 404 is the end.
+		r := drain(t, s.base, noTotal)
+		r.is(t, unknown)
+		r.law(t, "id", ids, ids)
+	})
+	t.Run("page past the end, documented", func(t *testing.T) {
+		end := strings.Replace(noTotal, "pages: {", `pages: {end: [{status: 404, path: detail, is: "Invalid page."}], `, 1)
+		r := drain(t, s.base, end)
+		r.is(t, unknown) // assumed is less than what complete.require asks for by default
+		r.shows(t, "RC024")
+		r = drain(t, s.base, end+"complete: {require: assumed}\n")
+		r.is(t, complete, assumed)
+		r.equals(t, "id", ids)
+	})
+	t.Run("a wrong name for the page", func(t *testing.T) {
+		r := drain(t, s.base, strings.Replace(bottlesByPage, "param: page}", "param: p}", 1))
+		r.is(t, truncated) // page 1 again and again, and the total says what is missing
+		r.lacks(t, len(ids)-100)
+		r.law(t, "id", nil, ids)
+	})
+}
+
+// TestDjangoRESTTies walks a cursor over rows that are all equal in its order.
+// DRF's cursor then counts rows, and stops counting at 1000: from there on the
+// next link is the same for ever, and null never comes.
+func TestDjangoRESTTies(t *testing.T) {
+	t.Parallel()
+	s := startCellar(t, 1310)
+	ids := bottles(t, s)
+	ties := strings.NewReplacer("/cursor/", "/ties/", "start: 100", "start: 200").Replace(bottlesByCursor)
+
+	t.Run("without a total", func(t *testing.T) {
+		r := drain(t, s.base, ties)
+		r.law(t, "id", ids, ids)
+		if r.Verdict == complete || len(r.items) >= len(ids) {
+			t.Errorf("%s with %d of %d that can be had", r.Verdict, len(r.items), len(ids))
+		}
+		r.shows(t, "RC008")
+		r.asked(t, 10)
+	})
+	t.Run("with a count request", func(t *testing.T) {
+		r := drain(t, s.base, ties+"total: {url: \"${BASE}/page/?page_size=1\", path: count}\n")
+		r.is(t, truncated)
+		r.lacks(t, len(ids)-len(r.items))
+		r.law(t, "id", ids, ids)
+	})
+}
+
+// TestDjangoRESTMoves drains while bottles come and go at a known place.
+func TestDjangoRESTMoves(t *testing.T) {
+	t.Parallel()
+	newest := strings.Replace(bottlesByPage, "/page/", "/newest/", 1)
+	for _, c := range []struct {
+		name, config string
+		reached      bool // COMPLETE can be reached, and should be
+		move         func(s *server) error
+	}{
+		{"page, early ones go", bottlesByPage, true, func(s *server) error { return drink(s, upTo(1, 3)...) }},
+		{"page, a whole page goes", bottlesByPage, false, func(s *server) error { return drink(s, upTo(1, 100)...) }},
+		{"page, the tail goes", bottlesByPage, false, func(s *server) error { return drink(s, upTo(290, 410)...) }},
+		{"page, late ones come", bottlesByPage, true, func(s *server) error { return store(s, 3) }},
+		{"newest first, early ones come", newest, true, func(s *server) error { return store(s, 3) }},
+		{"newest first, one comes and an old one goes", newest, false, func(s *server) error {
+			return firstOf(store(s, 1), drink(s, 5))
+		}},
+		{"newest first, one comes and a read one goes", newest, false, func(s *server) error {
+			return firstOf(store(s, 1), drink(s, 400))
+		}},
+		{"offset, early ones go", bottlesByOffset, true, func(s *server) error { return drink(s, upTo(1, 3)...) }},
+		{"offset, a whole page goes", bottlesByOffset, false, func(s *server) error { return drink(s, upTo(1, 100)...) }},
+		{"offset, one comes and a read one goes", bottlesByOffset, true, func(s *server) error {
+			return firstOf(store(s, 1), drink(s, 7))
+		}},
+		{"cursor, read ones go", bottlesByCursor, true, func(s *server) error { return drink(s, upTo(1, 130)...) }},
+		{"cursor, ones to come go", bottlesByCursor, true, func(s *server) error { return drink(s, upTo(290, 330)...) }},
+		{"cursor, late ones come", bottlesByCursor, true, func(s *server) error { return store(s, 130) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := startCellar(t, 410)
+			before := bottles(t, s)
+			p := newTap(t, s, map[int]func() error{3: func() error { return c.move(s) }})
+			r := drain(t, p.base, c.config)
+			after := bottles(t, s)
+			r.law(t, "id", without(before, without(before, after)), slices.Concat(before, after))
+			if c.reached {
+				r.is(t, complete)
+			}
+			if r.Requests != p.requests() {
+				t.Errorf("the report says %d requests, the server saw %d", r.Requests, p.requests())
+			}
+		})
+	}
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
