@@ -101,6 +101,14 @@ func (s *State) fullPage(p *adapters.Page) bool {
 	return p.Size > 0 && rows > 0 && (rows >= min(p.Size, s.Size) || (s.Clamped > 0 && rows >= s.Clamped))
 }
 
+// doubtPages doubts a page count that ends far below what an estimate says: a
+// cap may be folded into it.
+func (s *State) doubtPages() {
+	if est := s.PassTotals.Estimate; s.PassTotals.Estimates > 0 && est > 2*(s.PassRows+int64(s.Size)) {
+		s.Unconfirmed = fmt.Sprintf("the server's page count ends at %d items, far below its own estimate of %d: a cap may stand in it", s.PassRows, est)
+	}
+}
+
 // past gives the position after this page, where the style can compute one.
 func (s *State) past(sh shape, p *adapters.Page) (adapters.Position, bool) {
 	if !p.Next.HasAt || p.Next.State == adapters.Follow {
@@ -210,13 +218,17 @@ func (s *State) move(to adapters.Position) {
 func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
 	s.MoreHere = p.More == judge.Yes || p.Offered || s.countedOn(sh, p)
 	rows := len(p.Items) + p.Nulls + p.Rejected
-	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= max(lapped, int64(s.keyLap(sh))) {
+	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= lapped {
 		if rows > 0 && !s.NoLap && s.lapStands(p) {
 			s.NoLap, s.Overlap = true, 0
 			st.action, st.cause = judge.ActionRetry, "pages are too small to overlap and get on: once more without"
 			return
 		}
 		s.empty(sh, p, st)
+		return
+	}
+	if m.Fresh == 0 && rows > 0 && sh.keyset && sh.pages.KeysetInclusive {
+		s.tied(sh, p, rows, st)
 		return
 	}
 	s.noteClamp(p, rows, st)
@@ -229,6 +241,7 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 	case s.reached(sh, p):
 		s.atTotal(sh, p, st)
 	case s.lastPage(sh, p) && s.short() == 0:
+		s.doubtPages()
 		s.saidEnd(sh, p, m, fmt.Sprintf("this is the last of %d pages, by the server's own count", s.LastPages), st)
 	case sh.pages.EndShortPage && p.Size > 0 && rows < s.Size && rows < p.Size:
 		s.EndStrength, s.EndWord = reconcile.Assumed, "a short page, which this API documents as its end"
@@ -251,12 +264,15 @@ func (s *State) countedOn(sh shape, p *adapters.Page) bool {
 	return sh.rank && p.LastPages.OK && p.Next.At.Size > 0 && p.Next.At.Size == p.Size && p.Next.At.Number < p.LastPages.N
 }
 
-// keyLap is how many items an inclusive keyset page repeats at the least.
-func (s *State) keyLap(sh shape) int {
-	if sh.keyset && sh.pages.KeysetInclusive {
-		return max(1, s.Size)
+// tied decides on an inclusive keyset page with nothing new: the items of the
+// last key alone, which is the end, or a page full of items that share one
+// key, which the walk cannot get past.
+func (s *State) tied(sh shape, p *adapters.Page, rows int, st *step) {
+	if rows < p.Size && rows < s.MaxRows {
+		s.empty(sh, p, st)
+		return
 	}
-	return 0
+	s.stop(reconcile.StopLoop, fmt.Sprintf("a whole page of %d items shares one %s: the walk cannot get past it", rows, sh.pages.KeysetPath))
 }
 
 // reached reports whether the walk has come to the last live total, by the

@@ -180,12 +180,13 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	if m.fingerprint != 0 {
 		s.prints[m.fingerprint] = true
 	}
-	if s.rereading() || int64(len(p.Items)) <= lapped {
+	if s.rereading() || int64(len(p.Items)) <= lapped || (sh.keyset && sh.pages.KeysetInclusive) {
 		return false
 	}
 	if p.EchoPage.OK && sh.rank && !sh.always && s.Page > 0 && len(p.Items) > 0 && m.Fresh == 0 && m.HasLast && s.clampedEcho(sh, p) {
 		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", p.AskedPage.N, p.EchoPage.N)
 		st.cause = "the server answers with its last page"
+		s.doubtPages()
 		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", p.AskedPage.N, p.EchoPage.N))
 		return true
 	}

@@ -16,6 +16,7 @@ import (
 //   - a last page that comes again is no end by itself, and neither is an empty
 //     Link header;
 //   - a total that equals the items of the only page may be an echo;
+//   - an inclusive keyset whose only page comes again may be stuck in ties;
 //   - only half bodies, deadlines, partial pages and passing server errors
 //     are cured by a smaller page: a login page or a refused connection that
 //     depends on the size is not;
@@ -32,6 +33,8 @@ func Drainable(s *sim.Sim) (bool, string) {
 		return false, "a missing list without an end mark"
 	case s.API.PastEnd == "clamp" && !declared:
 		return false, "the last page comes again, and nothing else ends it"
+	case h.Keyset.Inclusive && len(s.World.Items) <= max(1, h.Size.Start):
+		return false, "an inclusive keyset whose first page comes again"
 	case s.API.Links.EmptyAtEnd && !saidEnd(h):
 		return false, "an empty Link header says nothing"
 	case !saidEnd(h) && len(h.End) == 0 && len(s.World.Items) <= max(1, h.Size.Start):
@@ -40,6 +43,9 @@ func Drainable(s *sim.Sim) (bool, string) {
 	for _, f := range s.Faults {
 		if f.Match.SizeOver > 0 && (h.Style == "single" || !curedBySize(f.Effect)) {
 			return false, f.Effect.Name() + " is not cured by a smaller page"
+		}
+		if f.Effect.Name() == "empty_with_next" && h.AbsentIsEmpty {
+			return false, "a missing list beside a continuation"
 		}
 		if slices.Contains([]string{"items_absent", "items_null", "items_object", "items_renamed"}, f.Effect.Name()) && f.Match.From == 0 {
 			return false, "the items path is missing on the first page"

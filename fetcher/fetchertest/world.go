@@ -42,7 +42,7 @@ func Spec(h sim.ClientHints, base string) adapters.Spec {
 	p.NumberParam, p.NumberFirst, p.NumberEcho = h.Number.Param, int64(h.Number.First), h.EchoPage
 	p.OffsetParam, p.OffsetFirst = h.Offset.Param, int64(h.Offset.First)
 	p.CursorParam, p.CursorPath, p.CursorHeader, p.SameIsEnd = h.Cursor.Param, h.Cursor.Path, h.Cursor.Header, h.Cursor.SameIsEnd
-	if h.Cursor.Seed != "" {
+	if h.Cursor.Seed != "" && h.Body == "" {
 		s.Params[p.CursorParam] = []string{h.Cursor.Seed}
 	}
 	p.NextPath, p.NextRebase = h.Next.Path, h.Next.Rebase
@@ -80,7 +80,11 @@ func Spec(h sim.ClientHints, base string) adapters.Spec {
 }
 
 func body(h sim.ClientHints) any {
-	d := json.NewDecoder(strings.NewReader(strings.ReplaceAll(h.Body, `:{size}`, `:"{size}"`)))
+	text := strings.ReplaceAll(h.Body, `:{size}`, `:"{size}"`)
+	if h.Cursor.Seed != "" {
+		text = strings.ReplaceAll(text, `"{cursor}"`, `"`+h.Cursor.Seed+`"`) // the start's value; the style replaces it
+	}
+	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
@@ -256,8 +260,8 @@ func (r Result) Story() string {
 		if i >= 5 && i < len(r.Memory.Attempts)-16 {
 			continue
 		}
-		fmt.Fprintf(&b, "  %d pass %d page %d try %d %s size %d: status %d items %d new %d again %d total %v more %q %s; %s %s\n", a.Seq, a.Pass, a.Page, a.Try,
-			a.Position, a.SizeAsked, a.Status, a.Items, a.New, a.Repeated, a.Total, a.More, a.Outcome, a.Action, a.Cause)
+		fmt.Fprintf(&b, "  %d pass %d page %d try %d %s size %d: status %d items %d new %d again %d total %v more %q %s; %s %s %s\n", a.Seq, a.Pass, a.Page, a.Try,
+			a.Position, a.SizeAsked, a.Status, a.Items, a.New, a.Repeated, a.Total, a.More, a.Outcome, a.Action, a.Cause, strings.TrimPrefix(a.URL, Base))
 	}
 	for _, e := range r.Memory.Events {
 		fmt.Fprintf(&b, "  event after %d: %s: %s\n", e.Seq, e.Kind, e.Text)

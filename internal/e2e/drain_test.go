@@ -101,7 +101,7 @@ func (p place) drain(t *testing.T, base, config string) run {
 		t.Fatalf("standard output is no report (%v), exit %d: %q\n%s", err, r.exit, out, cmd.Stderr)
 	}
 	t.Cleanup(func() {
-		if t.Failed() {
+		if t.Failed() || os.Getenv("LASTDROP_E2E_SHOW") != "" {
 			t.Logf("report: %s\n%s\n%s", out, cmd.Stderr, p.attempts())
 		}
 	})

@@ -1,4 +1,4 @@
-package pull
+package pull_test
 
 import (
 	"fmt"
@@ -144,8 +144,37 @@ items: {path: items, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Complete, items: 45, requests: 3,
 		},
+		{
+			id: "B091", about: "page 6 of 5 answers with page 5, and says so",
+			server: world(95, sim.API{
+				Style: sim.Page, FirstPage: 1, Items: "items", PastEnd: sim.PastClamp, Echo: sim.EchoRule{Page: "page"},
+			}),
+			config: echoes, verdict: judge.Complete, items: 95, requests: 6, detect: []string{"page_clamped"},
+		},
+		{
+			// A last page that is full looks no other: its echo alone tells.
+			id: "B091", variant: "full pages", about: "the same where the last page is full",
+			server: world(100, sim.API{
+				Style: sim.Page, FirstPage: 1, Items: "items", PastEnd: sim.PastClamp, Echo: sim.EchoRule{Page: "page"},
+			}),
+			config: echoes, verdict: judge.Complete, items: 100, requests: 6, detect: []string{"page_clamped"},
+		},
+		{
+			id: "B091", variant: "no echo", about: "the last page again, and no word which one it is",
+			server: world(95, sim.API{Style: sim.Page, FirstPage: 1, Items: "items", PastEnd: sim.PastClamp}),
+			config: echoes, verdict: judge.Unknown, items: 95, requests: 6, never: []string{"page_clamped"},
+		},
 	}
 }
+
+const echoes = `
+source: {url: "${BASE}/items"}
+pages:
+  style: page
+  number: {param: page, first: 1, echo: {path: page}}
+  size: {param: limit, start: 20}
+items: {path: items, id: id}
+limits: {retries: 3}`
 
 // stuck is a list of 1,200 that pages by top and skip, and without top gives
 // the first 100 and one next address for ever.

@@ -1,4 +1,4 @@
-package pull
+package pull_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lastdrop/configs"
+	"lastdrop/internal/pull"
 	"lastdrop/internal/sim"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
@@ -74,6 +75,11 @@ type outcome struct {
 	lines    int
 }
 
+// exits are the exit statuses that scripts know the verdicts by.
+var exits = map[judge.Verdict]int{
+	judge.Complete: pull.ExitComplete, judge.Truncated: pull.ExitTruncated, judge.Unknown: pull.ExitUnknown,
+}
+
 // TestScenarios runs every scenario that this version can drain.
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios() {
@@ -101,7 +107,7 @@ func (s scenario) run(t *testing.T) (outcome, []string) {
 	if rep.Verdict != s.verdict {
 		wrong("verdict %s, want %s", rep.Verdict, s.verdict)
 	}
-	if want := exitOf(s.verdict); rep.Exit != want {
+	if want := exits[s.verdict]; rep.Exit != want {
 		wrong("exit status %d, want %d", rep.Exit, want)
 	}
 	if s.items != open && rep.Items.Distinct != int64(s.items) {
@@ -126,12 +132,12 @@ func (s scenario) run(t *testing.T) (outcome, []string) {
 	if got := out.order(); s.order != nil && !slices.Equal(got, s.order) {
 		wrong("requests %q, want %q", got, s.order)
 	}
-	return out, append(problems, s.items1(out, handler)...)
+	return out, append(problems, s.againstTruth(out, handler)...)
 }
 
-// items1 holds the sink's file against the truth: every item once, only real
+// againstTruth holds the sink's file against the truth: every item once, only real
 // ones, and all of them where the verdict is COMPLETE.
-func (s scenario) items1(out outcome, handler http.Handler) []string {
+func (s scenario) againstTruth(out outcome, handler http.Handler) []string {
 	var problems []string
 	ever, always := s.truth(handler)
 	for id, n := range out.held {
@@ -184,7 +190,7 @@ func (s scenario) drain(t *testing.T, handler http.Handler) outcome {
 		asked.Add(1)
 		handler.ServeHTTP(w, r)
 	}))
-	o := Options{BackoffMin: time.Millisecond, BackoffMax: 2 * time.Millisecond, Version: "test"}
+	o := pull.Options{BackoffMin: time.Millisecond, BackoffMax: 2 * time.Millisecond, Version: "test"}
 	if s.h2 {
 		server.EnableHTTP2 = true
 		server.StartTLS()
@@ -205,7 +211,7 @@ func (s scenario) drain(t *testing.T, handler http.Handler) outcome {
 		t.Fatal(err)
 	}
 	defer o.Store.Close()
-	if out.report, err = Run(ctx, o); err != nil {
+	if out.report, err = pull.Run(ctx, o); err != nil {
 		t.Fatalf("run: %v", err)
 	}
 	out.asked = asked.Load()

@@ -1,4 +1,4 @@
-package pull
+package pull_test
 
 import (
 	"fmt"
@@ -78,20 +78,9 @@ items: {path: records, id: id}
 total: {path: completeListSize}
 limits: {retries: 3}`
 
-const echoes = `
-source: {url: "${BASE}/items"}
-pages:
-  style: page
-  number: {param: page, first: 1, echo: {path: page}}
-  size: {param: limit, start: 20}
-items: {path: items, id: id}
-limits: {retries: 3}`
-
 // wrong are the rows that the product gets wrong.
 func wrong() []mistake {
 	echoing := sim.API{Style: sim.Page, FirstPage: 1, Items: "items", Echo: sim.EchoRule{Page: "page"}}
-	clamping := echoing
-	clamping.PastEnd = sim.PastClamp
 	const atLast = "COMPLETE: the total is exact and every item held, so the error past it confirms the end"
 	return []mistake{
 		{
@@ -102,15 +91,6 @@ func wrong() []mistake {
 			},
 			came:  "COMPLETE (declared): the echo of page 1 is taken for the server's last page",
 			right: "UNKNOWN: page 2 that is page 1 shows that the number is not read, whatever it echoes",
-		},
-		{
-			scenario: scenario{
-				id: "B091", about: "page 6 of 5 answers with page 5, and says so",
-				server: world(95, clamping), config: echoes,
-				verdict: judge.Complete, items: 95, requests: 6, detect: []string{"page_clamped"},
-			},
-			came:  "UNKNOWN: behind a short last page the number asked for is worked out too low, so the echo does not count",
-			right: "COMPLETE (declared): asked for page 6, the answer says that it is page 5",
 		},
 		{
 			scenario: scenario{

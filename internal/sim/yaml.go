@@ -96,7 +96,8 @@ func (h ClientHints) sourceYAML(y *yamlText, base string) {
 	y.text(1, "url", base+h.Path)
 	if h.Method != "GET" {
 		y.line(1, "method: %s", h.Method)
-		y.line(1, "body: '%s'", strings.ReplaceAll(h.Body, "'", "''"))
+		// JSON is YAML too; placeholders stand in quotes there.
+		y.line(1, "body: %s", strings.ReplaceAll(h.Body, ":{size}", `:"{size}"`))
 	}
 	y.table(1, "params", h.Params)
 	y.table(1, "headers", h.Headers)

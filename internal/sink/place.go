@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func openAside(files layer, o Options) (*aside, error) {
 		err = a.verify()
 	}
 	if err != nil {
-		return nil, errors.Join(err, closeIf(a.h))
+		return nil, cmp.Or(err, closeIf(a.h))
 	}
 	return a, nil
 }
@@ -104,7 +105,7 @@ func (a *aside) takeCommitted() (bool, error) {
 	if !a.fits(size) {
 		err = moved(a.target, nil)
 	}
-	return true, errors.Join(err, closeIf(empty))
+	return true, cmp.Or(err, closeIf(empty))
 }
 
 // fits tells whether a committed file of a size can hold the mark. To an empty mark only a file without
@@ -155,7 +156,7 @@ func (a *aside) take(path string, flag int) (int64, error) {
 			a.h, a.path = h, path
 			return size, nil
 		}
-		if err = errors.Join(err, h.Close()); err != nil {
+		if err = cmp.Or(err, h.Close()); err != nil {
 			return 0, fault("open", path, err)
 		}
 	}
@@ -331,7 +332,7 @@ func moved(path string, err error) error {
 // release removes the file when it is not to be kept or when nothing is in it.
 func (a *aside) release(keep bool) error {
 	err := a.remove(keep)
-	return errors.Join(err, fault("close", a.path, a.h.Close()))
+	return cmp.Or(err, fault("close", a.path, a.h.Close()))
 }
 
 func (a *aside) remove(keep bool) error {

@@ -206,6 +206,19 @@ func TestTakeUpOnlyItsOwn(t *testing.T) {
 	same(t, "good file", read(t, target), good)
 }
 
+// A file at the target that is too short to be the run's is no better than none.
+func TestTakeUpOfShort(t *testing.T) {
+	target, m := committed(t, ".jsonl")
+	if err := os.Truncate(target, m.Length-1); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, target)
+	if _, err := Open(Options{Target: target, Resume: &m, ResumeCommitted: true}); !errors.Is(err, ErrShort) {
+		t.Errorf("%v, want ErrShort", err)
+	}
+	same(t, "short file", read(t, target), before)
+}
+
 // Two files could be the run's: the one aside counts.
 func TestAsideComesBeforeCommitted(t *testing.T) {
 	target, m := stopped(t, ".jsonl")

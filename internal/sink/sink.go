@@ -23,7 +23,8 @@ const Stdout = "-"
 type Options struct {
 	// Target is the file to write, its format told by its ending, or [Stdout].
 	Target string
-	// Stdout is what the target "-" writes to; os.Stdout when nil.
+	// Stdout is what the target "-" writes to; os.Stdout when nil. Go ends a program whose standard output is
+	// a broken pipe; one that calls signal.Ignore(syscall.SIGPIPE) gets the error instead.
 	Stdout io.Writer
 	// Resume is the mark to go on from; nil starts afresh and drops what an earlier run left aside.
 	Resume *Mark

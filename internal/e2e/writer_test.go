@@ -1,0 +1,172 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// A writer inserts and deletes at a server until it is told to stop, without a
+// pause.
+type writer struct {
+	stop chan struct{}
+	done sync.WaitGroup
+	err  error
+	n    int
+}
+
+// write starts a writer; turn makes the i-th change.
+func write(turn func(i int) error) *writer {
+	w := &writer{stop: make(chan struct{})}
+	w.done.Go(func() {
+		for {
+			select {
+			case <-w.stop:
+				return
+			default:
+			}
+			if w.err = turn(w.n); w.err != nil {
+				return
+			}
+			w.n++
+		}
+	})
+	return w
+}
+
+// end stops the writer and tells how many changes it made.
+func (w *writer) end(t *testing.T) int {
+	t.Helper()
+	close(w.stop)
+	w.done.Wait()
+	if w.err != nil {
+		t.Fatalf("the writer: %v", w.err)
+	}
+	return w.n
+}
+
+// TestWhileWriting drains while a writer inserts and deletes all the while.
+// What there is to be said for sure is the law.
+func TestWhileWriting(t *testing.T) {
+	t.Parallel()
+	const n = 450
+	slowly := "limits: {rate: 60/s, burst: 1}\n"
+	for _, c := range []struct{ name, config string }{
+		{"page", bottlesByPage}, {"newest first", strings.Replace(bottlesByPage, "/page/", "/newest/", 1)},
+		{"offset", bottlesByOffset}, {"cursor", bottlesByCursor},
+	} {
+		t.Run("drf, "+c.name, func(t *testing.T) {
+			s := startCellar(t, n)
+			before := bottles(t, s)
+			w := write(func(i int) error { // one comes, one of each seventh part goes
+				return firstOf(store(s, 1), drink(s, (i*64+i/7)%n+1))
+			})
+			r := drain(t, s.base, strings.Replace(c.config, "start: 100", "start: 20", 1)+slowly)
+			writes := w.end(t)
+			after := bottles(t, s)
+			t.Logf("%d times one came and one went", writes)
+			r.law(t, "id", both(before, after), slices.Concat(before, ids(n+1, n+writes)))
+		})
+	}
+	for _, c := range []struct{ name, config string }{{"link", postsByLink}, {"page", postsByPage}} {
+		t.Run("json-server, "+c.name, func(t *testing.T) {
+			s := startPosts(t, n)
+			before, _ := posts(t, s)
+			born := map[string]bool{}
+			w := write(func(i int) error {
+				_, answer, err := ask("POST", s.base+"/posts", map[string]string{"title": "a new one"})
+				if err != nil {
+					return err
+				}
+				var post struct{ ID int }
+				err = json.Unmarshal(answer, &post)
+				born[strconv.Itoa(post.ID)] = true
+				_, _, gone := ask("DELETE", fmt.Sprintf("%s/posts/%d", s.base, (i*64+i/7)%n+1), nil)
+				return firstOf(err, gone)
+			})
+			r := drain(t, s.base, strings.Replace(c.config, "start: 100", "start: 20", 1)+slowly)
+			t.Logf("%d times one came and one went", w.end(t))
+			after, _ := posts(t, s)
+			ever := before
+			for id := range born {
+				ever = append(ever, id)
+			}
+			r.law(t, "id", both(before, after), ever)
+		})
+	}
+}
+
+func ids(from, to int) []string {
+	var out []string
+	for i := from; i <= to; i++ {
+		out = append(out, strconv.Itoa(i))
+	}
+	return out
+}
+
+// TestKilled kills lastdrop in mid-drain and starts it again.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	t.Run("a pinned revision outlives the process", func(t *testing.T) {
+		s := startEtcd(t, 430)
+		keys := s.keys(t)
+		small := strings.Replace(jars, "start: 100", "start: 20", 1)
+		r := killedAt(t, s.server, small, 12, func() error {
+			return firstOf(s.remove(jar(7)), s.remove(jar(400)), s.put(jar(410)+"+"))
+		})
+		r.is(t, complete, counted)
+		r.equals(t, "key", keys)
+	})
+	t.Run("offset", func(t *testing.T) {
+		s := startCellar(t, 430)
+		all := bottles(t, s)
+		r := killedAt(t, s, strings.Replace(bottlesByOffset, "start: 100", "start: 20", 1), 12, func() error { return nil })
+		r.is(t, complete, counted)
+		r.equals(t, "id", all)
+	})
+	t.Run("a cursor", func(t *testing.T) {
+		s := startCellar(t, 430)
+		all := bottles(t, s)
+		r := killedAt(t, s, strings.Replace(bottlesByCursor, "start: 100", "start: 20", 1), 12, func() error { return drink(s, 1, 2, 3) })
+		r.is(t, complete, declared)
+		r.law(t, "id", without(all, ids(1, 3)), all)
+	})
+}
+
+// killedAt kills lastdrop when it sends its n-th request, does something to
+// the source, and runs lastdrop again to its end.
+func killedAt(t *testing.T, s *server, config string, n int, meanwhile func() error) run {
+	t.Helper()
+	pl := newPlace(t)
+	pid := make(chan int, 1)
+	p := newTap(t, s, map[int]func() error{n: func() error { return syscall.Kill(<-pid, syscall.SIGKILL) }})
+	slowly := config + "limits: {rate: 50/s, burst: 1}\n" // so that there is a checkpoint before
+	cmd := pl.command(t, p.base, slowly)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid <- cmd.Process.Pid
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
+		t.Fatalf("lastdrop was not killed: %v", err)
+	}
+	if err := meanwhile(); err != nil {
+		t.Fatal(err)
+	}
+	r := pl.drain(t, p.base, slowly)
+	if _, err := os.Stat(pl.target() + ".partial"); err == nil {
+		t.Errorf("%s.partial was left behind", pl.target())
+	}
+	resumed := must(query(pl.store(), "SELECT text FROM events WHERE kind = 'resume'"))(t)
+	if runs := must(query(pl.store(), "SELECT run FROM runs"))(t); len(runs) != 1 || len(resumed) != 1 {
+		t.Errorf("runs %v, resumed %q: one run should have been taken up", runs, resumed)
+	}
+	return r
+}
