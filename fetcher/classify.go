@@ -254,7 +254,7 @@ func anyFold(b []byte, words ...string) bool {
 // windowWording knows the words of a limit on how far one may page.
 func windowWording(b []byte) bool {
 	return anyFold(b, "result window", "max_result_window", "window is too large", "too deep", "paging limit", "pagination limit",
-		"only the first", "maximum offset", "offset limit", "offset too large", "cannot page", "beyond the", "exceeds the maximum number of results",
+		"only the first", "maximum offset", "must not exceed 10000", "must not exceed 10,000", "must not exceed 1000", "offset + limit", "limit + offset", "from + size", "offset limit", "offset too large", "cannot page", "beyond the", "exceeds the maximum number of results",
 		"maximum of 10000", "maximum of 1000 ", "limited to 10", "deep pag", "out of the allowed range", "limit of 1000 ", "limit of 10000")
 }
 

@@ -177,6 +177,9 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 // a maximum that the server has shown.
 func (d *drain) askSize() int {
 	s := d.state
+	if s.Checking {
+		return s.GoodSize
+	}
 	if s.Confirming == confirmSize {
 		return max(d.shape.min, int(s.PassRows/2))
 	}

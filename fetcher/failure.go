@@ -2,6 +2,8 @@ package fetcher
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"lastdrop/adapters"
 	"lastdrop/judge"
@@ -17,10 +19,15 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 		s.outage(&st)
 		return st
 	}
-	if s.lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Borders < 12 {
-		s.Move.Shifts++
+	if s.lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Refusals == 0 {
+		s.Refusals++ // are the items that the overlap begins with gone, or is this a refusal of another kind?
 		s.Borders++
-		s.stepBack(sh, &st) // the items that the overlap begins with are gone
+		s.stepBack(sh, &st)
+		return st
+	}
+	if s.complete() && s.Counts.Held > 0 && s.Confirming == confirmNone && saysNoMore(a) {
+		s.Ended, s.MoreHere = true, false
+		s.stop(reconcile.StopEnd, "the total is reached, and the page after it is an error: "+a.text)
 		return st
 	}
 	if asked > s.Size && s.Ceiling == 0 && !s.canShrink(sh) && (a.kind == kindHalf || a.kind == kindDeadline || a.kind == kindPassing) {
@@ -34,6 +41,10 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 	case kindHalf, kindDeadline:
 		s.half(sh, a, &st)
 	case kindEnd:
+		if s.Followed { // the server's own continuation led here: no end that it says in words
+			s.halt(reconcile.StopRefused, fmt.Sprintf("%s: %s, but the server itself had pointed there", where, a.text))
+			break
+		}
 		s.endAt(reconcile.Assumed, a.text)
 	case kindExpired:
 		s.expired(a, &st)
@@ -54,6 +65,17 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 		s.noPage(sh, a, &st)
 	}
 	return st
+}
+
+// saysNoMore reports whether an answer that is no page settles, once an exact
+// total is held, that nothing follows: an error of the server's own. Half a
+// body or a limit says the contrary, and no answer says nothing.
+func saysNoMore(a *answer) bool {
+	switch a.kind {
+	case kindExpired, kindPassing, kindRefused, kindTrouble, kindNothing:
+		return a.status != 401 && a.status != 403 && !a.window
+	}
+	return false
 }
 
 // noSuchPage knows the statuses with which servers refuse a page past the end.
@@ -114,12 +136,27 @@ func (s *State) half(sh shape, a *answer, st *step) {
 }
 
 // shrink halves the page size. It reports false where that is not possible.
+//
+// A cursor that is a whole number may be a page number, which counts in pages
+// of the size that it was made with: such a walk begins anew.
 func (s *State) shrink(sh shape, why string, st *step) bool {
-	if !sh.sized || s.Size <= sh.min {
+	if !s.canShrink(sh) {
 		return false
 	}
 	s.setSize(max(sh.min, s.Size/2), why, st)
+	if s.countsPages() {
+		s.Renewals++
+		st.note("pass", "the cursor %s may be a page number of the old size: the walk begins anew, what is held is kept", s.At.Cursor)
+		s.nextPass()
+	}
 	return true
+}
+
+// countsPages reports whether the cursor may be a page number.
+func (s *State) countsPages() bool {
+	text := strings.Trim(string(s.At.Cursor), `"`)
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && n >= 0 && n <= int64(s.Page)+2
 }
 
 func (s *State) setSize(n int, why string, st *step) {
@@ -140,7 +177,7 @@ const (
 // grow raises the size again after a stretch of whole pages.
 func (s *State) grow(sh shape) {
 	s.Streak++
-	if !sh.sized || s.Size >= sh.pages.SizeStart || s.Streak < growAfter {
+	if !sh.sized || s.Size >= sh.pages.SizeStart || s.Streak < growAfter || s.countsPages() {
 		return
 	}
 	n := min(sh.pages.SizeStart, 2*s.Size)
@@ -182,11 +219,9 @@ func (s *State) passing(sh shape, a *answer, st *step) {
 	switch {
 	case s.Counts.Held == 0:
 		s.halt(reconcile.StopFirst, a.text)
-	case s.complete() && s.Confirming == confirmNone && !s.MoreHere:
-		s.stop(reconcile.StopEnd, "the total is reached, and the next page fails")
-	case a.kind == kindPassing && sh.rank && len(s.Back) > 0 && s.Confirming == confirmNone:
+	case a.kind == kindPassing && sh.rank && s.Page > 0 && s.Confirming == confirmNone:
 		s.Checking, s.Failing, s.Failure = true, s.At, a.text
-		s.At = s.Back[len(s.Back)-1]
+		s.At = s.GoodAt
 		st.note("reach", "%s fails for good (%s): does the page before it still come?", describe(s.Failing), a.text)
 	default:
 		s.halt(reconcile.StopFault, fmt.Sprintf("%s: %s; tried %d times", describe(s.At), a.text, s.Tries))
@@ -297,9 +332,6 @@ func (s *State) noPage(sh shape, a *answer, st *step) {
 		s.settleConfirmed(&adapters.Page{}, 0, st)
 	case a.kind == kindTrouble && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleMissing && sh.absentIsEmpty:
 		s.settleConfirmed(&adapters.Page{}, 0, st)
-	case a.kind == kindTrouble && s.complete() && s.Counts.Held > 0:
-		s.Ended = true
-		s.stop(reconcile.StopEnd, "the total is reached, and the page after it is an error: "+a.text)
 	default:
 		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", describe(s.At), a.text))
 	}

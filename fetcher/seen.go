@@ -87,6 +87,9 @@ type match struct {
 	Joins bool
 	// HasLast reports that the last item that the pass has read is here.
 	HasLast bool
+	// Tail reports that the leading items that came again are the very last
+	// ones that the pass has read, in any order.
+	Tail bool
 	// Conflicts counts items whose id was held with other content; SameID
 	// those of them that conflict with another item of this very page.
 	Conflicts, SameID int
@@ -124,6 +127,10 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		m.fingerprint = h.Sum64() | 1
 	}
 	m.Joins = s.joins(&m)
+	m.Tail = true
+	for i := range m.Prefix {
+		m.Tail = m.Tail && s.marks[m.keys[i]].turn > s.turn-int32(m.Prefix)
+	}
 	return m
 }
 

@@ -42,6 +42,11 @@ type State struct {
 
 	High     int64             `json:"high"`     // rows read in this pass, by position
 	Overlap  int               `json:"overlap"`  // items to overlap with the page before
+	Unlapped int               `json:"unlapped"` // borders of this pass that were not overlapped
+	Followed bool              `json:"followed"` // At is the server's own continuation
+	Refusals int               `json:"refusals"` // steps back because an overlap was refused
+	GoodAt   adapters.Position `json:"good_at"`  // the last request that a page answered
+	GoodSize int               `json:"good_size"`
 	NoLap    bool              `json:"no_lap"`   // pages are too small to overlap and get on
 	Borders  int               `json:"borders"`  // steps back at this border
 	Forced   bool              `json:"forced"`   // a border was given up as unverified: hold the page as it comes
@@ -201,7 +206,7 @@ func (s *State) restart() {
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
 	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed = reconcile.None, "", false, ""
-	s.TotalWalks, s.High = false, 0
+	s.TotalWalks, s.High, s.Unlapped, s.Followed, s.Refusals = false, 0, 0, false, 0
 	s.forget()
 }
 

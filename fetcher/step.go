@@ -22,6 +22,7 @@ func (s *State) goOn(sh shape, p *adapters.Page, m *match, lapped int64, st *ste
 		s.confirmed(sh, p, m, lapped, st)
 		return
 	}
+	s.noteClamp(p, len(p.Items)+p.Nulls+p.Rejected, st)
 	switch {
 	case p.More == judge.No:
 		s.saidEnd(sh, p, m, "the server says that there is no more (has-more flag)", st)
@@ -52,6 +53,7 @@ func (s *State) goOn(sh shape, p *adapters.Page, m *match, lapped int64, st *ste
 		s.move(adapters.Position{})
 		st.cause = "the total may only echo its page: the first page once more, in another size"
 	default:
+		s.walksTotal(p)
 		s.stop(reconcile.StopNotSaid, "the last answer does not say whether there is more")
 	}
 }
@@ -160,12 +162,12 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 		total = judge.N(t.Value)
 	}
 	rows := len(p.Items) + p.Nulls + p.Rejected
-	if rows == 0 || (int64(rows) <= lapped && rows < p.Size) { // nothing past the end: empty, or its overlap alone and not full
+	if !s.PassTotals.Collapsed && (rows == 0 || (int64(rows) <= lapped && rows < p.Size)) { // nothing past the end: empty, or its overlap alone and not full
 		s.Totals.Confirm(total)
 		s.PassTotals.Confirm(total)
 	}
 	switch {
-	case why == confirmEnd && s.EndStrength != reconcile.None:
+	case (why == confirmEnd || why == confirmEcho) && s.EndStrength != reconcile.None:
 		s.endAt(s.EndStrength, s.EndWord+"; a request past it brought nothing")
 	case why == confirmEmpty:
 		s.endAt(reconcile.Assumed, "an empty page, twice, which this API documents as its end")
@@ -190,8 +192,35 @@ func (s *State) follow(sh shape, p *adapters.Page, st *step) {
 		st.note("note", "%s", p.Next.Reason)
 	}
 	s.visited[key] = true
+	if len(p.Items)+p.Nulls+p.Rejected == 0 && s.enoughEmpties(sh, st) {
+		return
+	}
 	s.MoreHere = true
 	s.move(p.Next.At)
+	s.Followed = true
+}
+
+// Empty pages in a row, each with a continuation, that are too many: once the
+// total is held or an empty page is the documented end; and at all.
+const (
+	emptiesAtEnd = 3
+	emptiesEver  = 1000
+)
+
+// enoughEmpties ends a walk that only gets empty pages any more.
+func (s *State) enoughEmpties(sh shape, st *step) bool {
+	switch {
+	case s.Empties >= 2 && sh.pages.EndEmptyPage && s.short() == 0:
+		s.endAt(reconcile.Assumed, "an empty page, and another after it, which this API documents as its end")
+	case s.Empties >= emptiesAtEnd && s.complete():
+		s.MoreHere = false
+		s.stop(reconcile.StopEnd, fmt.Sprintf("the total is reached, and %d pages after it are empty", s.Empties))
+	case s.Empties >= emptiesEver:
+		s.stop(reconcile.StopLoop, fmt.Sprintf("%d empty pages in a row, each with a continuation", s.Empties))
+	default:
+		return false
+	}
+	return true
 }
 
 // visitKey names a position for the memory of where the pass has been: by the
@@ -209,7 +238,7 @@ func (s *State) move(to adapters.Position) {
 		s.Back = append(s.Back[:0], s.Back[1:]...)
 	}
 	s.Back = append(s.Back, s.At)
-	s.At = to
+	s.At, s.Followed = to, false
 }
 
 // computed goes on to a position that the style computes for itself, where
@@ -219,19 +248,13 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 	s.MoreHere = p.More == judge.Yes || p.Offered || s.countedOn(sh, p)
 	rows := len(p.Items) + p.Nulls + p.Rejected
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= lapped {
-		if rows > 0 && !s.NoLap && s.lapStands(p) {
-			s.NoLap, s.Overlap = true, 0
-			st.action, st.cause = judge.ActionRetry, "pages are too small to overlap and get on: once more without"
-			return
-		}
-		s.empty(sh, p, st)
+		s.nothingNew(sh, p, rows, st)
 		return
 	}
 	if m.Fresh == 0 && rows > 0 && sh.keyset && sh.pages.KeysetInclusive {
 		s.tied(sh, p, rows, st)
 		return
 	}
-	s.noteClamp(p, rows, st)
 	switch {
 	case sh.linked && sh.pages.EndAbsentContinuation && !s.MoreHere && s.short() == 0:
 		s.EndStrength, s.EndWord = reconcile.Assumed, "the last answer carries no link, which this API documents as its end"
@@ -248,6 +271,22 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 		s.askPast(p.Next.At, confirmEnd, "a short page: asking past it", st)
 	default:
 		s.move(p.Next.At)
+	}
+}
+
+// nothingNew decides on a page that brings only rows that were read before by
+// position: past the end, or on the way forward again after a step back.
+func (s *State) nothingNew(sh shape, p *adapters.Page, rows int, st *step) {
+	switch {
+	case rows == 0 || !s.lapStands(p):
+		s.empty(sh, p, st)
+	case p.Next.At.Offset > s.At.Offset:
+		s.move(p.Next.At)
+	case !s.NoLap && s.lap > 0:
+		s.NoLap, s.Overlap = true, 0
+		st.action, st.cause = judge.ActionRetry, "pages are too small to overlap and get on: once more without"
+	default:
+		s.empty(sh, p, st)
 	}
 }
 
@@ -297,8 +336,14 @@ func (s *State) pastTotal(sh shape, at adapters.Position) bool {
 // atTotal ends a walk at its total. A total that may only echo its page is
 // settled by one request past it.
 func (s *State) atTotal(sh shape, p *adapters.Page, st *step) {
+	if s.lastPage(sh, p) {
+		s.EndStrength, s.EndWord = reconcile.Declared, fmt.Sprintf("this is the last of %d pages, by the server's own count", s.LastPages)
+	}
 	switch {
 	case s.Confirming != confirmNone || !p.Next.HasAt || len(p.Items) == 0:
+	case sh.keyset:
+		s.askPast(p.Next.At, confirmEcho, "the total is reached: asking past it", st)
+		return
 	case s.PassTotals.Doubtful():
 		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the total %d may only echo its own page: asking past it", s.PassTotals.Last), st)
 		return
@@ -306,16 +351,13 @@ func (s *State) atTotal(sh shape, p *adapters.Page, st *step) {
 		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the total moved: asking past %d", s.PassTotals.Last), st)
 		return
 	}
-	if s.lastPage(sh, p) {
-		s.EndStrength, s.EndWord = reconcile.Declared, fmt.Sprintf("this is the last of %d pages, by the server's own count", s.LastPages)
-	}
 	s.Ended = true
 	s.stop(reconcile.StopEnd, "the total is reached")
 }
 
 // lastPage reports whether this page is the last by the server's page count.
 func (s *State) lastPage(sh shape, p *adapters.Page) bool {
-	return sh.rank && p.LastPages.OK && p.Next.At.Number >= p.LastPages.N && p.Next.At.Size > 0
+	return (sh.rank || sh.linked) && p.LastPages.OK && p.Next.At.Number >= p.LastPages.N && p.Next.At.Size > 0
 }
 
 // pastDeclared reports whether the page stands past the last one that the
@@ -379,6 +421,8 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 	case sh.pages.EndEmptyPage:
 		s.Confirming = confirmEmpty
 		st.action, st.cause = judge.ActionRetry, "an empty page: once more before it is believed"
+	case p.LastPages.OK && p.LastPages.N == 0 && s.PassRows == 0:
+		s.endAt(reconcile.Declared, "the server counts 0 pages")
 	default:
 		s.stop(reconcile.StopNotSaid, "the last page is empty, which ends nothing by itself")
 	}
@@ -408,7 +452,7 @@ func (s *State) endAt(strength reconcile.Strength, word string) {
 // wantsPass reports whether another walk could settle what this one could
 // not.
 func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
-	if s.Pass >= passes {
+	if s.Pass >= passes+s.Renewals {
 		return false
 	}
 	switch s.Stop {

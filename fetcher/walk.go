@@ -215,7 +215,7 @@ func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
 	if !p.AskedPage.OK || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
 		return false // the server's own count says that there is such a page
 	}
-	return p.EchoPage.N < p.AskedPage.N
+	return p.EchoPage.N < p.AskedPage.N && p.EchoPage.N > sh.pages.NumberFirst // a parameter that was never read shows the first page
 }
 
 func (s *State) positionParam(sh shape) string {
@@ -273,7 +273,12 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 // and the style can.
 func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *step) bool {
 	if !moved {
+		s.Unlapped++
 		return false
+	}
+	if s.Unlapped > 0 && !s.declaredReach() {
+		s.Move.Unverified++ // it may have moved before, one in and one out, at a border that was not looked at
+		s.Unlapped = 0
 	}
 	if !sh.lap || s.NoLap || s.Size < 2 || s.Overlap > 0 || s.declaredReach() {
 		s.Move.Unverified++
@@ -310,7 +315,7 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 		s.Move.Unverified++ // a keyset holds its place, but replicas that disagree have no one end
 	}
 	again := len(p.Items) - m.Fresh
-	if again == 0 || s.rereading() {
+	if again == 0 || s.rereading() || (s.Confirming != confirmNone && m.Fresh == 0) {
 		return
 	}
 	switch {
@@ -328,6 +333,9 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 		s.Move.Unstable += int64(m.Later)
 	case sh.keyset && sh.pages.KeysetInclusive:
 		s.Move.Unstable += int64(m.Later)
+		if !m.Tail {
+			s.Move.Unstable += int64(m.Prefix) // more than the items of the last key came again
+		}
 	default:
 		s.Move.Unstable += int64(again)
 	}
@@ -377,10 +385,11 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	if p.Next.Note == "skip" {
 		s.Skips++
 	}
+	s.GoodAt, s.GoodSize = s.At, p.Size
 	s.Empties = emptyRun(s.Empties, m.Fresh)
 	s.Shrinks, s.Tries, s.Reasked, s.Probing = 0, 0, 0, s.Probing && m.Fresh == 0
 	if m.Fresh > 0 {
-		s.Expired = 0
+		s.Expired, s.Refusals = 0, 0
 	}
 	if p.Start.OK {
 		s.High = max(s.High, p.Start.N+int64(len(p.Items)+p.Nulls+p.Rejected))

@@ -32,6 +32,7 @@ var stopped atomic.Int32
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	signal.Ignore(syscall.SIGPIPE) // a reader that is gone is an error of the sink, with the store told
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

@@ -293,9 +293,9 @@ func (p place) attempts() string {
 	return strings.Join(append(rows, events...), "\n")
 }
 
-// query reads one column of an SQLite file.
+// query gives the first column of what an SQLite file answers.
 func query(file, q string) ([]string, error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro&_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=rw&_pragma=busy_timeout(10000)")
 	if err != nil {
 		return nil, err
 	}

@@ -11,24 +11,43 @@ import (
 	"testing"
 )
 
-// startCellar starts Django REST framework over n bottles.
-func startCellar(t *testing.T, n int) *server {
+// A cellar is Django REST framework over a table of bottles.
+type cellar struct{ *server }
+
+func startCellar(t *testing.T, n int) cellar {
 	t.Helper()
 	script := must(filepath.Abs(filepath.Join("servers", "drf.py")))(t)
-	return start(t, "drf", func(s *server) launch {
+	return cellar{start(t, "drf", func(s *server) launch {
 		return launch{ready: "/page/?page_size=1", env: []string{"PYTHONDONTWRITEBYTECODE=1"},
-			args: []string{"/usr/bin/python3", script, filepath.Join(s.dir, strconv.Itoa(s.port)+".sqlite"), strconv.Itoa(s.port), strconv.Itoa(n)}}
-	})
+			args: []string{"/usr/bin/python3", script, cellar{s}.file(), strconv.Itoa(s.port), strconv.Itoa(n)}}
+	})}
 }
+
+func (s cellar) file() string { return filepath.Join(s.dir, strconv.Itoa(s.port)+".sqlite") }
 
 // bottles reads the server's database.
-func bottles(t *testing.T, s *server) []string {
+func (s cellar) bottles(t *testing.T) []string {
 	t.Helper()
-	return must(query(filepath.Join(s.dir, strconv.Itoa(s.port)+".sqlite"), "SELECT id FROM bottle ORDER BY id"))(t)
+	return must(query(s.file(), "SELECT id FROM bottle ORDER BY id"))(t)
 }
 
-// drink deletes bottles, store adds some: both by the server's API.
-func drink(s *server, ids ...int) error {
+// youngest is the greatest id that was ever given.
+func (s cellar) youngest(t *testing.T) int {
+	t.Helper()
+	return must(strconv.Atoi(must(query(s.file(), "SELECT seq FROM sqlite_sequence WHERE name = 'bottle'"))(t)[0]))(t)
+}
+
+// refill makes the cellar hold bottles 1 to n again.
+func (s cellar) refill(t *testing.T, n int) {
+	t.Helper()
+	must(query(s.file(), fmt.Sprintf(`BEGIN; DELETE FROM bottle;
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		INSERT INTO bottle (id, label, arrived, shelf) SELECT i, 'bottle ' || i, datetime('2025-03-01', '+' || (i / 25) || ' hours'), 1 FROM n;
+		COMMIT`, n)))(t)
+}
+
+// drink deletes bottles, lay adds some: both by the server's API.
+func (s cellar) drink(ids ...int) error {
 	for _, id := range ids {
 		if _, _, err := ask("DELETE", fmt.Sprintf("%s/bottle/%d/", s.base, id), nil); err != nil {
 			return err
@@ -37,7 +56,7 @@ func drink(s *server, ids ...int) error {
 	return nil
 }
 
-func store(s *server, n int) error {
+func (s cellar) lay(n int) error {
 	for range n {
 		bottle := map[string]string{"label": "a new one", "arrived": "2026-01-01T00:00:00Z"}
 		if _, _, err := ask("POST", s.base+"/page/", bottle); err != nil {
@@ -78,7 +97,7 @@ items: {path: results, id: id}
 func TestDjangoREST(t *testing.T) {
 	t.Parallel()
 	s := startCellar(t, 510)
-	ids := bottles(t, s)
+	ids := s.bottles(t)
 
 	for _, c := range []struct {
 		name, config, strength string
@@ -134,7 +153,7 @@ func TestDjangoREST(t *testing.T) {
 func TestDjangoRESTTies(t *testing.T) {
 	t.Parallel()
 	s := startCellar(t, 1310)
-	ids := bottles(t, s)
+	ids := s.bottles(t)
 	ties := strings.NewReplacer("/cursor/", "/ties/", "start: 100", "start: 200").Replace(bottlesByCursor)
 
 	t.Run("without a total", func(t *testing.T) {
@@ -157,38 +176,39 @@ func TestDjangoRESTTies(t *testing.T) {
 // TestDjangoRESTMoves drains while bottles come and go at a known place.
 func TestDjangoRESTMoves(t *testing.T) {
 	t.Parallel()
+	s := startCellar(t, 410)
 	newest := strings.Replace(bottlesByPage, "/page/", "/newest/", 1)
 	for _, c := range []struct {
 		name, config string
 		reached      bool // COMPLETE can be reached, and should be
-		move         func(s *server) error
+		move         func(s cellar) error
 	}{
-		{"page, early ones go", bottlesByPage, true, func(s *server) error { return drink(s, upTo(1, 3)...) }},
-		{"page, a whole page goes", bottlesByPage, false, func(s *server) error { return drink(s, upTo(1, 100)...) }},
-		{"page, the tail goes", bottlesByPage, false, func(s *server) error { return drink(s, upTo(290, 410)...) }},
-		{"page, late ones come", bottlesByPage, true, func(s *server) error { return store(s, 3) }},
-		{"newest first, early ones come", newest, true, func(s *server) error { return store(s, 3) }},
-		{"newest first, one comes and an old one goes", newest, false, func(s *server) error {
-			return firstOf(store(s, 1), drink(s, 5))
+		{"page, early ones go", bottlesByPage, true, func(s cellar) error { return s.drink(upTo(1, 3)...) }},
+		{"page, a whole page goes", bottlesByPage, false, func(s cellar) error { return s.drink(upTo(1, 100)...) }},
+		{"page, the tail goes", bottlesByPage, false, func(s cellar) error { return s.drink(upTo(290, 410)...) }},
+		{"page, late ones come", bottlesByPage, true, func(s cellar) error { return s.lay(3) }},
+		{"newest first, early ones come", newest, true, func(s cellar) error { return s.lay(3) }},
+		{"newest first, one comes and an old one goes", newest, false, func(s cellar) error {
+			return firstOf(s.lay(1), s.drink(5))
 		}},
-		{"newest first, one comes and a read one goes", newest, false, func(s *server) error {
-			return firstOf(store(s, 1), drink(s, 400))
+		{"newest first, one comes and a read one goes", newest, false, func(s cellar) error {
+			return firstOf(s.lay(1), s.drink(400))
 		}},
-		{"offset, early ones go", bottlesByOffset, true, func(s *server) error { return drink(s, upTo(1, 3)...) }},
-		{"offset, a whole page goes", bottlesByOffset, false, func(s *server) error { return drink(s, upTo(1, 100)...) }},
-		{"offset, one comes and a read one goes", bottlesByOffset, true, func(s *server) error {
-			return firstOf(store(s, 1), drink(s, 7))
+		{"offset, early ones go", bottlesByOffset, true, func(s cellar) error { return s.drink(upTo(1, 3)...) }},
+		{"offset, a whole page goes", bottlesByOffset, false, func(s cellar) error { return s.drink(upTo(1, 100)...) }},
+		{"offset, one comes and a read one goes", bottlesByOffset, true, func(s cellar) error {
+			return firstOf(s.lay(1), s.drink(7))
 		}},
-		{"cursor, read ones go", bottlesByCursor, true, func(s *server) error { return drink(s, upTo(1, 130)...) }},
-		{"cursor, ones to come go", bottlesByCursor, true, func(s *server) error { return drink(s, upTo(290, 330)...) }},
-		{"cursor, late ones come", bottlesByCursor, true, func(s *server) error { return store(s, 130) }},
+		{"cursor, read ones go", bottlesByCursor, true, func(s cellar) error { return s.drink(upTo(1, 130)...) }},
+		{"cursor, ones to come go", bottlesByCursor, true, func(s cellar) error { return s.drink(upTo(290, 330)...) }},
+		{"cursor, late ones come", bottlesByCursor, true, func(s cellar) error { return s.lay(130) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := startCellar(t, 410)
-			before := bottles(t, s)
-			p := newTap(t, s, map[int]func() error{3: func() error { return c.move(s) }})
+			s.refill(t, 410)
+			before := s.bottles(t)
+			p := newTap(t, s.server, map[int]func() error{3: func() error { return c.move(s) }})
 			r := drain(t, p.base, c.config)
-			after := bottles(t, s)
+			after := s.bottles(t)
 			r.law(t, "id", both(before, after), slices.Concat(before, after))
 			if c.reached {
 				r.is(t, complete)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,6 +61,22 @@ func plain(t *testing.T, raw json.RawMessage) string {
 		t.Fatal(err)
 	}
 	return string(must(json.Marshal(v))(t))
+}
+
+// post adds a post and unpost deletes one, by the server's API.
+func post(s *server) (id string, err error) {
+	_, answer, err := ask("POST", s.base+"/posts", map[string]string{"title": "a new one"})
+	if err != nil {
+		return "", err
+	}
+	var key struct{ ID int }
+	err = json.Unmarshal(answer, &key)
+	return strconv.Itoa(key.ID), err
+}
+
+func unpost(s *server, id int) error {
+	_, _, err := ask("DELETE", fmt.Sprintf("%s/posts/%d", s.base, id), nil)
+	return err
 }
 
 const postsByLink = `
@@ -140,4 +157,24 @@ total: {header: X-Total-Count}`)
 			t.Errorf("exit %d, state %s, error %q: the first request was refused", r.exit, r.State, r.Error)
 		}
 	})
+}
+
+// TestJSONServerMoves deletes an early post in mid-drain, so that all later
+// ones move up and one slips past a page number.
+func TestJSONServerMoves(t *testing.T) {
+	t.Parallel()
+	s := startPosts(t, 512)
+	for i, c := range []struct{ name, config string }{
+		{"link", postsByLink}, {"page", postsByPage},
+		{"link with a number", strings.Replace(postsByLink, "style: link", "style: link, number: {param: _page}", 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before, _ := posts(t, s)
+			p := newTap(t, s, map[int]func() error{3: func() error { return unpost(s, 7+i) }})
+			r := drain(t, p.base, c.config)
+			after, _ := posts(t, s)
+			r.is(t, complete)
+			r.law(t, "id", after, before)
+		})
+	}
 }

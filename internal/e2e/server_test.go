@@ -32,7 +32,7 @@ const lifetime = "240"
 type launch struct {
 	args  []string
 	env   []string
-	ready string // the path that answers 200 once it is up
+	ready string // a path that is answered once it is up
 }
 
 // start starts a server on a free port and waits until it is ready. Another
@@ -51,7 +51,7 @@ func start(t *testing.T, name string, how func(s *server) launch) *server {
 				return false
 			}
 			resp.Body.Close()
-			return resp.StatusCode == http.StatusOK
+			return resp.StatusCode < 500
 		})
 		if err == nil {
 			return s

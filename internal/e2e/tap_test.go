@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"io"
+	"log"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -29,6 +31,7 @@ func newTap(t *testing.T, s *server, at map[int]func() error) *tap {
 	to := must(url.Parse(s.base))(t)
 	p := &tap{at: at}
 	front := httptest.NewServer(&httputil.ReverseProxy{
+		ErrorLog: log.New(io.Discard, "", 0), // a client that is killed is no error
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
 			r.Out.Host = r.In.Host // servers build their links of it

@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -14,8 +12,8 @@ import (
 	"testing"
 )
 
-// A writer inserts and deletes at a server until it is told to stop, without a
-// pause.
+// A writer changes a server without a pause, until it is told to stop or has
+// made all its turns.
 type writer struct {
 	stop chan struct{}
 	done sync.WaitGroup
@@ -24,10 +22,10 @@ type writer struct {
 }
 
 // write starts a writer; turn makes the i-th change.
-func write(turn func(i int) error) *writer {
+func write(turns int, turn func(i int) error) *writer {
 	w := &writer{stop: make(chan struct{})}
 	w.done.Go(func() {
-		for {
+		for w.n < turns {
 			select {
 			case <-w.stop:
 				return
@@ -58,48 +56,37 @@ func (w *writer) end(t *testing.T) int {
 func TestWhileWriting(t *testing.T) {
 	t.Parallel()
 	const n = 450
-	slowly := "limits: {rate: 60/s, burst: 1}\n"
+	const slowly = "limits: {rate: 60/s, burst: 1}\n"
+	victim := func(i int) int { return i*67%n + 1 } // each of 1 to n once
+
+	s := startCellar(t, n)
 	for _, c := range []struct{ name, config string }{
 		{"page", bottlesByPage}, {"newest first", strings.Replace(bottlesByPage, "/page/", "/newest/", 1)},
 		{"offset", bottlesByOffset}, {"cursor", bottlesByCursor},
 	} {
 		t.Run("drf, "+c.name, func(t *testing.T) {
-			s := startCellar(t, n)
-			before := bottles(t, s)
-			w := write(func(i int) error { // one comes, one of each seventh part goes
-				return firstOf(store(s, 1), drink(s, (i*64+i/7)%n+1))
-			})
+			s.refill(t, n)
+			before, youngest := s.bottles(t), s.youngest(t)
+			w := write(n, func(i int) error { return firstOf(s.lay(1), s.drink(victim(i))) })
 			r := drain(t, s.base, strings.Replace(c.config, "start: 100", "start: 20", 1)+slowly)
-			writes := w.end(t)
-			after := bottles(t, s)
-			t.Logf("%d times one came and one went", writes)
-			r.law(t, "id", both(before, after), slices.Concat(before, ids(n+1, n+writes)))
+			t.Logf("%d times one came and one went", w.end(t))
+			r.law(t, "id", both(before, s.bottles(t)), slices.Concat(before, ids(youngest+1, s.youngest(t))))
 		})
 	}
 	for _, c := range []struct{ name, config string }{{"link", postsByLink}, {"page", postsByPage}} {
 		t.Run("json-server, "+c.name, func(t *testing.T) {
 			s := startPosts(t, n)
 			before, _ := posts(t, s)
-			born := map[string]bool{}
-			w := write(func(i int) error {
-				_, answer, err := ask("POST", s.base+"/posts", map[string]string{"title": "a new one"})
-				if err != nil {
-					return err
-				}
-				var post struct{ ID int }
-				err = json.Unmarshal(answer, &post)
-				born[strconv.Itoa(post.ID)] = true
-				_, _, gone := ask("DELETE", fmt.Sprintf("%s/posts/%d", s.base, (i*64+i/7)%n+1), nil)
-				return firstOf(err, gone)
+			var born []string
+			w := write(n, func(i int) error {
+				id, err := post(s)
+				born = append(born, id)
+				return firstOf(err, unpost(s, victim(i)))
 			})
 			r := drain(t, s.base, strings.Replace(c.config, "start: 100", "start: 20", 1)+slowly)
 			t.Logf("%d times one came and one went", w.end(t))
 			after, _ := posts(t, s)
-			ever := before
-			for id := range born {
-				ever = append(ever, id)
-			}
-			r.law(t, "id", both(before, after), ever)
+			r.law(t, "id", both(before, after), slices.Concat(before, born))
 		})
 	}
 }
@@ -119,25 +106,23 @@ func TestKilled(t *testing.T) {
 		s := startEtcd(t, 430)
 		keys := s.keys(t)
 		small := strings.Replace(jars, "start: 100", "start: 20", 1)
-		r := killedAt(t, s.server, small, 12, func() error {
+		r := killedAt(t, s.server, small, 16, func() error {
 			return firstOf(s.remove(jar(7)), s.remove(jar(400)), s.put(jar(410)+"+"))
 		})
 		r.is(t, complete, counted)
 		r.equals(t, "key", keys)
 	})
+	s := startCellar(t, 430)
+	all := s.bottles(t)
 	t.Run("offset", func(t *testing.T) {
-		s := startCellar(t, 430)
-		all := bottles(t, s)
-		r := killedAt(t, s, strings.Replace(bottlesByOffset, "start: 100", "start: 20", 1), 12, func() error { return nil })
+		r := killedAt(t, s.server, strings.Replace(bottlesByOffset, "start: 100", "start: 20", 1), 16, func() error { return nil })
 		r.is(t, complete, counted)
 		r.equals(t, "id", all)
 	})
 	t.Run("a cursor", func(t *testing.T) {
-		s := startCellar(t, 430)
-		all := bottles(t, s)
-		r := killedAt(t, s, strings.Replace(bottlesByCursor, "start: 100", "start: 20", 1), 12, func() error { return drink(s, 1, 2, 3) })
+		r := killedAt(t, s.server, strings.Replace(bottlesByCursor, "start: 100", "start: 20", 1), 16, func() error { return s.drink(1, 2, 3) })
 		r.is(t, complete, declared)
-		r.law(t, "id", without(all, ids(1, 3)), all)
+		r.law(t, "id", s.bottles(t), all)
 	})
 }
 
@@ -148,7 +133,7 @@ func killedAt(t *testing.T, s *server, config string, n int, meanwhile func() er
 	pl := newPlace(t)
 	pid := make(chan int, 1)
 	p := newTap(t, s, map[int]func() error{n: func() error { return syscall.Kill(<-pid, syscall.SIGKILL) }})
-	slowly := config + "limits: {rate: 50/s, burst: 1}\n" // so that there is a checkpoint before
+	slowly := config + "limits: {rate: 40/s, burst: 1}\n" // so that there is a checkpoint before
 	cmd := pl.command(t, p.base, slowly)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

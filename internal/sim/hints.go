@@ -271,10 +271,6 @@ func (s *Sim) sliceHints(h *ClientHints) {
 		}
 		h.Slice.From, h.Slice.To = min(h.Slice.From, it.Sort), max(h.Slice.To, it.Sort+1)
 	}
-	if len(s.World.Changes) > 0 {
-		// Items that come later lie behind the last one.
-		h.Slice.To += int64(len(s.World.Changes)) * max(s.World.step(), -s.World.step())
-	}
 }
 
 // graphQuery selects everything that a GraphQL API can say.

@@ -18,7 +18,7 @@ func lossWorlds() []NamedWorld {
 			a := API{Style: Page, Items: "data", Total: exact("total"), More: MoreRule{Path: "has_more"}}
 			return New(NewWorld(1000, IntID), sized(a, 100, 0), seed, Fault{Match{Page: 3}, EndEarly{}})
 		}},
-		{"null-at-cap", "the cursor is null after 1,000 of 2,400 items, exactly as at a real end", func(seed uint64) *Sim {
+		{"null-at-cap", "the cursor is null after 1,000 of 2,400 items, exactly as at a real end: only who knows the API can tell", func(seed uint64) *Sim {
 			a := API{Style: Cursor, Items: "data.children", Token: TokenRule{Path: "data.after"}}
 			s := New(NewWorld(2400, SlugID), sized(a, 100, 100), seed, Fault{Effect: Cap{At: 1000, Past: CapEnd}})
 			s.Contract.Reach = 1000
@@ -50,14 +50,15 @@ const (
 // hardCap is a search that grows while it is read, with a reach of 1,000. It
 // can be sliced by created_at_i.
 func hardCap(seed uint64) *Sim {
-	w := World{Items: make([]Item, capItems), Desc: true, Step: 45}
+	w := World{Items: make([]Item, capItems), Desc: true}
 	for i := range w.Items {
 		k := capItems - 1 - i
 		at := capFrom + int64(float64(capTo-capFrom)*math.Sqrt(float64(k)/float64(capItems)))
 		w.Items[i] = Item{ID: ID{Kind: TextID, N: int64(k + 1)}, Sort: at, Seq: int32(k)}
 	}
 	for _, before := range []int{2, 5, 8, 9} {
-		w.Changes = append(w.Changes, Change{Before: before, Op: Insert})
+		// Far behind the reach, so that the total moves and the pages do not.
+		w.Changes = append(w.Changes, Change{Before: before, Op: Insert, Rank: 400_000})
 	}
 	a := API{
 		Style: Algolia, Path: "/api/v1/search_by_date", Items: "hits", ID: "objectID", SortField: "created_at_i",

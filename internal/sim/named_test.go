@@ -97,6 +97,9 @@ func TestHardCapIsTheOneOfTheField(t *testing.T) {
 			t.Errorf("page %d: %s, want %s", p, got[p], text)
 		}
 	}
+	if served := s.Truth().Served; len(served) != 1000 {
+		t.Errorf("served %d items, want 1,000", len(served))
+	}
 	big := gjson.Parse(fetch(s, "/api/v1/search_by_date?hitsPerPage=5000").Body)
 	if n := len(big.Get("hits").Array()); n != 1000 || big.Get("nbPages").Int() != 1 {
 		t.Errorf("asked for 5000: %d hits, %d pages", n, big.Get("nbPages").Int())

@@ -38,9 +38,6 @@ type World struct {
 	// Ordered ties the id's number to the sort key, so that a keyset over the
 	// id walks the list.
 	Ordered bool
-	// Step is the distance of the sort keys of items inserted at the ends; 0 is
-	// that of NewWorld.
-	Step int64
 	// Payload is the number of filler bytes in every item.
 	Payload int
 	// Groups divides the items by number into sets named "A", "B"…; 0 is none.
@@ -256,7 +253,10 @@ func (t *timeline) move(items []Item, rank, to int) []Item {
 // between is a sort key for rank: between its neighbours, or equal to one of
 // them where there is no room.
 func (t *timeline) between(items []Item, rank int) int64 {
-	step := t.world.step()
+	step := sortGap
+	if t.world.Desc {
+		step = -sortGap
+	}
 	switch {
 	case len(items) == 0:
 		return sortBase
@@ -267,16 +267,6 @@ func (t *timeline) between(items []Item, rank int) int64 {
 	default:
 		return items[rank-1].Sort + (items[rank].Sort-items[rank-1].Sort)/2
 	}
-}
-
-// step is the distance of new sort keys, in served order.
-func (w World) step() int64 {
-	step := w.Step
-	set(&step, sortGap)
-	if w.Desc {
-		return -step
-	}
-	return step
 }
 
 // place puts it where the order wants it.

@@ -15,7 +15,7 @@ func (r *ruler) loss() {
 	for _, t := range f.HalfLeft {
 		r.lose("RC009", "%s", t)
 	}
-	for _, t := range f.PartialLeft {
+	for _, t := range dedupe(f.PartialLeft) {
 		r.lose("RC017", "%s", t)
 	}
 	for _, t := range f.Notices {
@@ -178,7 +178,7 @@ func (r *ruler) notes() {
 			r.doubtful = true
 		}
 	}
-	if f.Suspicion != "" && !r.inBand && r.strength < Declared {
+	if f.Suspicion != "" && !r.inBand && r.strength == None {
 		r.say("TR006", judge.Unknown, "%s", f.Suspicion)
 	}
 	for _, t := range f.Disagree {

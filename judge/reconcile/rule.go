@@ -186,7 +186,7 @@ func (r *ruler) declared() string {
 	if t.Min == t.Max {
 		return num(t.Last)
 	}
-	return fmt.Sprintf("%s (between %s and %s during the run)", num(t.Last), num(t.Min), num(t.Max))
+	return fmt.Sprintf("%s (the total moved between %s and %s)", num(t.Last), num(t.Min), num(t.Max))
 }
 
 func (r *ruler) setMissing(n int64) { r.missing = &n }
