@@ -77,6 +77,13 @@ func (r *Reader) open(resp Response) (*Answer, error) {
 		return nil, malformed(err)
 	}
 	a.list.whole = v
+	if r.each != nil { // a path like edges.#.node drops the elements without a node
+		spans, _, err := r.each.Items(resp.Body, nil)
+		if err != nil {
+			return nil, malformed(err)
+		}
+		a.list.elements = len(spans)
+	}
 	return a, nil
 }
 

@@ -17,6 +17,7 @@ type Reader struct {
 
 	paths     []jsonscan.Path // of the envelope, by field-1
 	items     jsonscan.Path
+	each      *jsonscan.Path  // the array whose elements items goes through, as in edges.#.node
 	inItem    []jsonscan.Path // the id paths and, last, the check path
 	checks    bool            // the last of inItem is the check path
 	want      *jsonscan.Want  // everything in one walk; nil where a path needs more
@@ -78,6 +79,10 @@ func (r *Reader) compile(c *compiler) {
 			c.fault("items.path is missing: the path of the list, \"@this\" for a bare one")
 		}
 		r.items = c.path("items.path", s.Items.Path)
+		if array, rest, ok := strings.Cut(s.Items.Path, ".#."); ok && !strings.Contains(rest, "#") {
+			each := c.path("items.path", array)
+			r.each = &each
+		}
 	case formatNDJSON, formatCSV:
 	default:
 		c.fault("items.format: %q is none of json, ndjson, csv", s.Items.Format)

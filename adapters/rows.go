@@ -21,6 +21,9 @@ const (
 type listing struct {
 	walked bool
 	whole  jsonscan.Value
+	// elements is how many elements the array has that the items are picked
+	// from, where the items path goes through all elements of one.
+	elements int
 }
 
 // A row is one element of the list, with the values at the id paths and the
@@ -50,6 +53,7 @@ func (r *Reader) rows(a *Answer, p *Page) ([]row, jsonscan.State, error) {
 	for i, s := range spans {
 		rows[i].raw = s.In(a.list.whole.Raw)
 	}
+	p.Nulls += max(0, a.list.elements-len(rows))
 	return rows, state, nil
 }
 

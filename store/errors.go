@@ -101,7 +101,7 @@ func (f *file) explain(err error) error {
 	if !errors.As(err, &se) {
 		return f.explainFile(err)
 	}
-	kind, text := f.explainCode(se.Code())
+	text, kind := f.explainCode(se.Code())
 	if kind == nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -114,26 +114,28 @@ const (
 	rightsHint = "check the rights of the file and of its folder, or name another store with --db"
 )
 
-func (f *file) explainCode(code int) (error, string) {
+// explainCode says what a code of SQLite means, and of which kind it is; nil:
+// of none.
+func (f *file) explainCode(code int) (text string, kind error) {
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE:
-		return ErrFull, "could not be written (disk full?); " + roomHint
+		return "could not be written (disk full?); " + roomHint, ErrFull
 	}
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return ErrFull, "disk full; " + roomHint
+		return "disk full; " + roomHint, ErrFull
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return ErrLocked, fmt.Sprintf("locked by another program for longer than %s: close what has it open for writing, and start again", f.busy)
+		return fmt.Sprintf("locked by another program for longer than %s: close what has it open for writing, and start again", f.busy), ErrLocked
 	case sqlite3.SQLITE_CORRUPT:
-		return ErrCorrupt, "the file is damaged: put back a copy, or name another store with --db"
+		return "the file is damaged: put back a copy, or name another store with --db", ErrCorrupt
 	case sqlite3.SQLITE_NOTADB:
-		return ErrNotStore, "is not a lastdrop store (no SQLite file): name another one with --db"
+		return "is not a lastdrop store (no SQLite file): name another one with --db", ErrNotStore
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return ErrNotWritable, "cannot be written: " + rightsHint
+		return "cannot be written: " + rightsHint, ErrNotWritable
 	case sqlite3.SQLITE_CANTOPEN:
-		return ErrNotWritable, "cannot be opened: " + rightsHint
+		return "cannot be opened: " + rightsHint, ErrNotWritable
 	}
-	return nil, ""
+	return "", nil
 }
 
 func (f *file) explainFile(err error) error {

@@ -115,6 +115,41 @@ func TestLocked(t *testing.T) {
 	}
 }
 
+// A Begin that fails leaves no lock: the run can be had the next time.
+func TestBeginFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lastdrop.db")
+	s := mustOpen(t, path)
+	exec := func(text string) {
+		t.Helper()
+		if _, err := s.db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE TRIGGER no_new BEFORE INSERT ON runs BEGIN SELECT raise(ABORT, 'no new ones'); END`)
+	refused := func(o BeginOptions) {
+		t.Helper()
+		if _, err := s.Begin(t.Context(), o); err == nil || !strings.Contains(err.Error(), path+": ") {
+			t.Fatalf("begin: %v", err)
+		}
+		if locks, err := filepath.Glob(path + ".*.lock"); err != nil || len(locks) != 0 {
+			t.Fatalf("left behind: %v, %v", locks, err)
+		}
+	}
+	refused(BeginOptions{Name: "pull", ConfigHash: "h"})
+	exec(`DROP TRIGGER no_new`)
+	run := mustBegin(t, s)
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	exec(`CREATE TRIGGER no_change BEFORE UPDATE ON runs BEGIN SELECT raise(ABORT, 'no changes'); END`)
+	refused(BeginOptions{Name: "pull", ConfigHash: "h"})
+	refused(BeginOptions{Name: "pull", ConfigHash: "h", Fresh: true})
+	exec(`DROP TRIGGER no_change`)
+	if again := mustBegin(t, s); again.ID() != run.ID() {
+		t.Fatalf("took up %s, want %s", again.ID(), run.ID())
+	}
+}
+
 // A run whose lock file somebody deleted, so that another process took it up,
 // is lost to the first: its next checkpoint is refused whole.
 func TestFence(t *testing.T) {

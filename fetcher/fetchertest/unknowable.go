@@ -22,8 +22,8 @@ func (r Result) settled(lost []string) string {
 		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
-	case r.Ruling.Strength == reconcile.Declared && r.Sim.Counts()["end_early"] > 0 && r.Facts.Lied == "" && !r.Facts.Totals.Believed():
-		return "an explicit end word lied, and nothing contradicts it"
+	case r.liar() && !r.Facts.Totals.Believed() && r.Facts.Lied == "" && r.Facts.Unconfirmed == "":
+		return "the end was said, in words or by the documented contract, and no exact total contradicts it"
 	case r.Sim.Counts()["keep_few"] > 0:
 		return "the source serves no more than its first items, and its totals agree"
 	case r.endedOnEmptyPage():
@@ -63,6 +63,18 @@ func (r Result) hidden(lost []string) bool {
 		}
 	}
 	return true
+}
+
+// liar reports whether the world ends its list early in just the way that its
+// API documents an end, or leaves items out of pages that may be short.
+func (r Result) liar() bool {
+	fired, h := r.Sim.Counts(), r.Sim.Hints()
+	for _, f := range r.Sim.Faults {
+		if st, ok := f.Effect.(sim.Status); ok && st.Code == h.EndStatus && fired["status"] > 0 {
+			return true
+		}
+	}
+	return fired["cap_end"]+fired["end_early"]+fired["short_page"]+fired["cap_empty"]+fired["cap_clamp"]+fired["cap_error"] > 0
 }
 
 // lagging is how many of the newest items stale replicas left out.

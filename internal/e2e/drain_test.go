@@ -46,6 +46,7 @@ type report struct {
 	Items                            struct{ Received, Distinct, Repeated, Written int }
 	Total                            struct{ First, Last *int }
 	Missing                          *int
+	Resume                           json.RawMessage
 	Pages                            struct{ Held, Attempts, Half, Failed int }
 	PageSize                         struct{ Start, Min, Last int } `json:"page_size"`
 	Evidence                         []struct{ ID, Verdict, Text string }

@@ -124,6 +124,13 @@ func TestEtcd(t *testing.T) {
 		r.is(t, complete, declared)
 		r.equals(t, "key", keys)
 	})
+	t.Run("by a count request", func(t *testing.T) {
+		count := `total: {url: "${BASE}/v3/kv/range", method: POST, body: {key: amFyLw==, range_end: amFyMA==, count_only: true}, path: count}`
+		r := drain(t, s.base, strings.Replace(jars, "total: {path: count, counts: rest}", count, 1))
+		r.is(t, complete, counted)
+		r.equals(t, "key", keys)
+		r.asked(t, 9)
+	})
 	t.Run("the count taken for the whole", func(t *testing.T) {
 		// Without counts: rest the total falls from page to page.
 		r := drain(t, s.base, strings.Replace(jars, ", counts: rest", "", 1))

@@ -172,6 +172,18 @@ func TestPostGraphile(t *testing.T) {
 		r.is(t, truncated)
 		r.lacks(t, len(books))
 	})
+	t.Run("books come and go in mid-drain", func(t *testing.T) {
+		// A book's cursor is its key: nothing shifts.
+		p := newTap(t, l.server, map[int]func() error{4: func() error {
+			_, err := l.sql("DELETE FROM library.book WHERE id IN (20, 490); INSERT INTO library.book VALUES (511, 1, 'a new one')")
+			return err
+		}})
+		r := drain(t, p.base, graph("allBooks", "", "id title", "totalCount"))
+		r.is(t, complete)
+		after := must(l.sql("SELECT id FROM library.book ORDER BY id"))(t)
+		r.law(t, "id", both(books, after), slices.Concat(books, after))
+	})
+	books = must(l.sql("SELECT id FROM library.book ORDER BY id"))(t)
 	t.Run("one row that fails", func(t *testing.T) {
 		// It takes its whole page: 200 with errors and null for the list.
 		r := drain(t, l.base, graph("allBooks", "", "id worn", "totalCount"))

@@ -23,6 +23,7 @@ type server struct {
 	base string // http://127.0.0.1:PORT
 	port int
 	dir  string // its data
+	*process
 }
 
 // lifetime ends a server even where the test's own process was killed.
@@ -44,8 +45,8 @@ func start(t *testing.T, name string, how func(s *server) launch) *server {
 		s.port = freePort(t)
 		s.base = "http://127.0.0.1:" + strconv.Itoa(s.port)
 		l := how(s)
-		p := startProcess(t, name, s.dir, l)
-		err := p.await(func() bool {
+		s.process = startProcess(t, name, s.dir, l)
+		err := s.await(func() bool {
 			resp, err := client.Get(s.base + l.ready)
 			if err != nil {
 				return false
@@ -56,9 +57,9 @@ func start(t *testing.T, name string, how func(s *server) launch) *server {
 		if err == nil {
 			return s
 		}
-		p.stop()
+		s.stop()
 		if try == 3 {
-			t.Fatalf("%s: %v\n%s", name, err, p.tail())
+			t.Fatalf("%s: %v\n%s", name, err, s.tail())
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ type tap struct {
 	base string
 
 	mu    sync.Mutex
+	to    *server
 	count int
 	at    map[int]func() error
 	err   error
@@ -28,14 +30,12 @@ type tap struct {
 // of that number, the first being 1.
 func newTap(t *testing.T, s *server, at map[int]func() error) *tap {
 	t.Helper()
-	to := must(url.Parse(s.base))(t)
-	p := &tap{at: at}
+	p := &tap{to: s, at: at}
 	front := httptest.NewServer(&httputil.ReverseProxy{
 		ErrorLog: log.New(io.Discard, "", 0), // a client that is killed is no error
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
+			r.SetURL(p.before())
 			r.Out.Host = r.In.Host // servers build their links of it
-			p.before()
 		},
 	})
 	t.Cleanup(func() {
@@ -51,18 +51,24 @@ func newTap(t *testing.T, s *server, at map[int]func() error) *tap {
 	return p
 }
 
-func (p *tap) before() {
+// before does what is to happen before a request, and gives the server that
+// the request goes to.
+func (p *tap) before() *url.URL {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
-	do := p.at[p.count]
-	if do == nil {
-		return
+	if do := p.at[p.count]; do != nil {
+		delete(p.at, p.count)
+		p.err = firstOf(p.err, do())
 	}
-	delete(p.at, p.count)
-	if err := do(); err != nil && p.err == nil {
-		p.err = err
-	}
+	return &url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", p.to.port)}
+}
+
+// turnTo lets later requests go to another server.
+func (p *tap) turnTo(s *server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.to = s
 }
 
 // requests is how many requests went through.
@@ -70,4 +76,13 @@ func (p *tap) requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.count
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -126,6 +126,30 @@ func TestKilled(t *testing.T) {
 	})
 }
 
+// TestServerGoesAway stops json-server in mid-drain, and starts it again once
+// lastdrop has given up.
+func TestServerGoesAway(t *testing.T) {
+	t.Parallel()
+	s := startPosts(t, 512)
+	all, _ := posts(t, s)
+	impatient := postsByLink + "limits: {retries: 1}\n"
+	pl := newPlace(t)
+	p := newTap(t, s, map[int]func() error{4: func() error {
+		s.stop()
+		return nil
+	}})
+	r := pl.drain(t, p.base, impatient)
+	r.is(t, truncated) // the last answer had a next link
+	r.law(t, "id", all, all)
+	if len(r.items) != 300 || r.Resume == nil {
+		t.Errorf("%d items, want 300; resume point %s", len(r.items), r.Resume)
+	}
+	p.turnTo(startPosts(t, 512))
+	r = pl.drain(t, p.base, impatient)
+	r.is(t, complete, counted)
+	r.equals(t, "id", all)
+}
+
 // killedAt kills lastdrop when it sends its n-th request, does something to
 // the source, and runs lastdrop again to its end.
 func killedAt(t *testing.T, s *server, config string, n int, meanwhile func() error) run {

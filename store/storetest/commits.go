@@ -139,8 +139,22 @@ func (s suite) testCommitContext(t *testing.T) {
 	if err := run.Finish(ctx, report(run)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("finish with a context that is done: %v", err)
 	}
-	noError(t, run.Commit(t.Context(), checkpoint(0, held(1, 1))))
+	noError(t, run.Commit(&endsLater{Context: ctx}, checkpoint(0, held(1, 1))))
 	checkHolds(t, h, run, []byte(`{"page":1}`), 100, 1, held(1, 1))
+}
+
+// endsLater is a context that ends after it was first looked at.
+type endsLater struct {
+	context.Context //nolint:containedctx // it is one
+	looked          bool
+}
+
+func (c *endsLater) Err() error {
+	if !c.looked {
+		c.looked = true
+		return nil
+	}
+	return c.Context.Err()
 }
 
 // Several runs in several handles are written at the same time, and read

@@ -66,12 +66,16 @@ func (s suite) testRunByID(t *testing.T) {
 		noError(t, err)
 		same(t, ref, got.Run, want)
 	}
+	someRuns(t, h, ids[0]) // a pull may be called like a run: the run is meant
+	got, err := h.RunByID(t.Context(), ids[0])
+	noError(t, err)
+	same(t, "a run and a pull", got.Run, ids[0])
 	for _, ref := range []string{"none", "", ids[0] + "x", "%", "_"} {
 		if got, err := h.RunByID(t.Context(), ref); !errors.Is(err, store.ErrNoRun) {
 			t.Fatalf("%q: %s, %v", ref, got.Run, err)
 		}
 	}
-	_, err := h.RunByID(t.Context(), ids[0][:2])
+	_, err = h.RunByID(t.Context(), ids[0][:2])
 	if !errors.Is(err, store.ErrAmbiguous) {
 		t.Fatalf("%q: %v", ids[0][:2], err)
 	}
