@@ -49,6 +49,9 @@ func (t *template) follow(at Position, req Request, a *Answer, link, word string
 		cur = parseQuery(from.RawQuery)
 	}
 	q, skipped := t.unskip(q, cur, req, int64(a.Received))
+	if skipped == "" {
+		q, skipped = unskipPages(at, q, cur)
+	}
 	if skipped != "" {
 		c.Note, c.Reason = noteSkip, skipped
 	}
@@ -124,6 +127,18 @@ func (t *template) unskip(q, cur query, req Request, received int64) (fixed quer
 		q = q.set(size, strconv.FormatInt(received, 10))
 	}
 	return q, reason
+}
+
+// unskipPages corrects a link that leaves pages out: its page number moves by
+// more than one, where the walk has already followed it by ones.
+func unskipPages(at Position, q, cur query) (fixed query, reason string) {
+	to, ok := q.number(at.Param)
+	now, had := cur.number(at.Param)
+	if at.Param == "" || !ok || !had || at.Number == 0 || to <= addSat(now, 1) {
+		return q, ""
+	}
+	return q.set(at.Param, strconv.FormatInt(now+1, 10)),
+		fmt.Sprintf("the next link moves %s from %d to %d; going on from %d", at.Param, now, to, now+1)
 }
 
 // offsetParam finds the parameter of a query that is a row number.

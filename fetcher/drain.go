@@ -195,8 +195,9 @@ func (d *drain) overlap() int {
 	if !d.shape.rank || !d.shape.lap || s.NoLap || s.Page == 0 || s.At.Offset == 0 || s.Checking {
 		return 0
 	}
-	if s.Confirming == confirmEnd || s.Confirming == confirmEcho {
-		return 0
+	past := s.Confirming == confirmEnd || s.Confirming == confirmEcho
+	if past && s.Totals.Moved == 0 && s.Move.Shifts == 0 {
+		return 0 // nothing moved: the last border needs no look
 	}
 	n := s.Overlap
 	if !d.shape.always && s.Size < 2 {
@@ -225,6 +226,10 @@ func (d *drain) most() int {
 func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 	s := d.state
 	partial := a.kind == kindPartial
+	if partial && req.Size > s.Size && s.Ceiling == 0 && !s.canShrink(d.shape) {
+		s.Ceiling = s.Size
+		return step{action: judge.ActionRetrySmaller, state: reconcile.Partial, cause: a.text + "; once more without the overlap on top"}, nil
+	}
 	if partial && s.canShrink(d.shape) {
 		st := step{action: "retry_smaller", state: reconcile.Partial, cause: a.text}
 		s.shrink(d.shape, a.text, &st)
@@ -283,6 +288,9 @@ func (d *drain) endPass(ctx context.Context) {
 	s := d.state
 	if s.Stop == reconcile.StopEnd || s.Stop == reconcile.StopNotSaid {
 		d.countTotal(ctx)
+	}
+	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max {
+		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}
 	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
 	if !s.wantsPass(d.opt.Passes, d.opt.Tolerance) {

@@ -386,6 +386,8 @@ func (s *State) emptyIsEarly(sh shape, p *adapters.Page) bool { return s.short()
 func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 	early := s.short() > 0
 	switch {
+	case !early && s.countedOn(sh, p) && s.Empties < emptiesEver:
+		s.move(p.Next.At) // the server's page count says that further pages follow
 	case !early && s.PassTotals.Believed():
 		s.atTotal(sh, p, st)
 	case !early && s.PassTotals.Doubtful():

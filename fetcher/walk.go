@@ -303,6 +303,7 @@ func (s *State) stepBack(sh shape, st *step) {
 	s.Overlap = min(max(1, s.Size/2), 2*s.Overlap+1)
 	st.note("step_back", "the page at item %d does not begin with a held item: items were deleted before it; back to item %d", s.At.Offset, at)
 	st.cause = "the border does not fit: stepping back"
+	s.Confirming = confirmNone
 	s.At = adapters.Position{Offset: at, Pin: s.At.Pin}
 	if at == 0 {
 		s.Page = 0 // the start needs no border
@@ -311,8 +312,8 @@ func (s *State) stepBack(sh shape, st *step) {
 
 // judgeRepeats sorts the items that this pass had seen before.
 func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) {
-	if moved && s.Page > 0 && (!sh.rank && !sh.keyset || sh.keyset && s.PassTotals.Flapped) {
-		s.Move.Unverified++ // a keyset holds its place, but replicas that disagree have no one end
+	if moved && s.Page > 0 && !sh.rank && !sh.keyset {
+		s.Move.Unverified++
 	}
 	again := len(p.Items) - m.Fresh
 	if again == 0 || s.rereading() || (s.Confirming != confirmNone && m.Fresh == 0) {

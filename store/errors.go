@@ -117,9 +117,8 @@ const (
 // explainCode says what a code of SQLite means, and of which kind it is; nil:
 // of none.
 func (f *file) explainCode(code int) (text string, kind error) {
-	switch code {
-	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE:
-		return "could not be written (disk full?); " + roomHint, ErrFull
+	if code == sqlite3.SQLITE_IOERR_SHMSIZE { // no room for the index of the write-ahead log
+		return "disk full; " + roomHint, ErrFull
 	}
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:

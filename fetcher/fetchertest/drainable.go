@@ -2,6 +2,7 @@ package fetchertest
 
 import (
 	"slices"
+	"strings"
 
 	"lastdrop/internal/sim"
 )
@@ -40,9 +41,16 @@ func Drainable(s *sim.Sim) (bool, string) {
 	case !saidEnd(h) && len(h.End) == 0 && len(s.World.Items) <= max(1, h.Size.Start):
 		return false, "one page whose total may be an echo"
 	}
+	coded := 0
 	for _, f := range s.Faults {
 		if f.Match.SizeOver > 0 && (h.Style == "single" || !curedBySize(f.Effect)) {
 			return false, f.Effect.Name() + " is not cured by a smaller page"
+		}
+		if f.Effect.Name() == "no_total" && !saidEnd(h) && len(h.End) == 0 {
+			return false, "the total, its only evidence, may be left out"
+		}
+		if strings.HasPrefix(f.Effect.Name(), "charset") || f.Effect.Name() == "bom" {
+			coded++
 		}
 		if f.Effect.Name() == "empty_with_next" && h.AbsentIsEmpty {
 			return false, "a missing list beside a continuation"
@@ -50,6 +58,9 @@ func Drainable(s *sim.Sim) (bool, string) {
 		if slices.Contains([]string{"items_absent", "items_null", "items_object", "items_renamed"}, f.Effect.Name()) && f.Match.From == 0 {
 			return false, "the items path is missing on the first page"
 		}
+	}
+	if coded > 1 {
+		return false, "one body in two codings at once"
 	}
 	return true, ""
 }

@@ -22,6 +22,8 @@ func (r Result) settled(lost []string) string {
 		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
+	case r.Facts.Everything.Clean() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
+		return "the source moved without a trace"
 	case r.liar() && !r.Facts.Totals.Believed() && r.Facts.Lied == "" && r.Facts.Unconfirmed == "":
 		return "the end was said, in words or by the documented contract, and no exact total contradicts it"
 	case r.Sim.Counts()["keep_few"] > 0:
@@ -98,6 +100,20 @@ func (r Result) movedAway(lost []string) bool {
 		}
 	}
 	return len(lost) <= moves && r.Facts.Movement.Verified()
+}
+
+// removals is how many items the world took out of a place.
+func (r Result) removals() int {
+	n := 0
+	for _, c := range r.Sim.World.Changes {
+		if c.Op == sim.Delete || c.Op == sim.Move {
+			n++
+		}
+	}
+	if every := r.Sim.World.Churn.Every; every > 0 {
+		n += r.Sim.Requests() / every
+	}
+	return n
 }
 
 // endedOnEmptyPage reports whether the run rests on an explicit end that came

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -33,6 +34,9 @@ func newTap(t *testing.T, s *server, at map[int]func() error) *tap {
 	p := &tap{to: s, at: at}
 	front := httptest.NewServer(&httputil.ReverseProxy{
 		ErrorLog: log.New(io.Discard, "", 0), // a client that is killed is no error
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
+			panic(http.ErrAbortHandler) // no answer from there is no answer here
+		},
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(p.before())
 			r.Out.Host = r.In.Host // servers build their links of it

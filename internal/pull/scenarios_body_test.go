@@ -14,7 +14,7 @@ import (
 func scenarios() []scenario {
 	var all []scenario
 	for _, family := range [][]scenario{
-		shortBodies(), errorsWith200(), silentCaps(), falseEnds(), pageSizes(), drifts(), unstableOrders(), loops(),
+		shortBodies(), errorsWith200(), silentCaps(), falseEnds(), pastTotals(), pageSizes(), drifts(), unstableOrders(), loops(),
 		missingPaths(), credentials(), rateLimits(),
 	} {
 		all = append(all, family...)

@@ -1,12 +1,31 @@
 package pull_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
 	"lastdrop/internal/sim"
 	"lastdrop/judge"
 )
+
+// walled is a search by cursor that answers 400 from item 10,000 on.
+func walled(n int) func() http.Handler {
+	return world(n, sim.API{
+		Style: sim.Cursor, Items: "results", Total: exact("total"), Size: sim.SizeRule{Max: 100},
+		Token: sim.TokenRule{Kind: sim.TokenOffset, Path: "paging.next.after"},
+	}, sim.Fault{Effect: sim.Cap{At: 10_000, Past: sim.CapError, Code: 400}})
+}
+
+const walls = `
+source: {url: "${BASE}/items"}
+pages:
+  style: cursor
+  cursor: {param: cursor, path: paging.next.after}
+  size: {param: limit, start: 100, max: 100}
+items: {path: results, id: id}
+total: {path: total}
+limits: {retries: 3}`
 
 // silentCaps are servers that hand out a part and call it a day.
 func silentCaps() []scenario {
@@ -27,6 +46,17 @@ items: {path: items, id: id}
 total: {path: total_count}
 limits: {retries: 3}`,
 			verdict: judge.Truncated, items: 1000, detect: []string{"total_sources_disagree", "total_gt_items"},
+		},
+		{
+			// Slices come later: they would read the rest of this one and the next.
+			id: "B023", about: "paging past 10,000 of 12,500 is a 400",
+			server: walled(12_500), config: walls, verdict: judge.Truncated, items: 10_000,
+			detect: []string{"error_at_offset_cap", "total_gt_items"},
+		},
+		{
+			id: "B119", about: "the same wall inside a block of items that share one time",
+			server: walled(10_040), config: walls, verdict: judge.Truncated, items: 10_000,
+			detect: []string{"error_at_offset_cap", "total_gt_items"},
 		},
 		{
 			id: "B025", about: "a limit of 100,000 is lowered to 32,000, and the answer only echoes that",
@@ -70,6 +100,14 @@ pages: {style: single}
 items: {format: csv, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Truncated, items: 1000, detect: []string{"sentinel_row"},
+		},
+		{
+			// Small pages that begin before the place hold a few items past it.
+			id: "B034", about: "a page API that answers 500 for good from item 10,000 of 15,000 on",
+			server: world(15_000, sim.API{Style: sim.Page, FirstPage: 1, Items: "items", Total: exact("total")},
+				sim.Fault{Match: sim.Match{From: 10_000}, Effect: sim.Status{Code: 500}}),
+			config: fmt.Sprintf(pages, 100, 1, 3), verdict: judge.Truncated, items: open,
+			detect: []string{"stable_error_at_offset", "total_gt_items"},
 		},
 	}
 }

@@ -48,6 +48,25 @@ limits: {retries: 3}`,
 			verdict: judge.Complete, items: 9622, detect: []string{"total_drift", "dup_ids"},
 		},
 		{
+			id: "B067", variant: "a cursor on every page", about: "the empty page at the end has a new cursor, as have all behind it; the API documents the empty page as its end",
+			server: handle(func(_ http.Header, r *http.Request) string {
+				at := number(r, "cursor")
+				return fmt.Sprintf(`{"total":100,"items":%s,"next":"%d"}`, list(records(at+1, min(at+50, 100))), at+50)
+			}),
+			ids: 100,
+			config: `
+source: {url: "${BASE}/works"}
+pages:
+  style: cursor
+  cursor: {param: cursor, path: next}
+  end: [empty_page]
+items: {path: items, id: id}
+total: {path: total}
+complete: {require: assumed}
+limits: {retries: 3, max_requests: 100}`,
+			verdict: judge.Complete, items: 100, requests: 5,
+		},
+		{
 			id: "B068", about: "two replicas by turns: one has 4 items and says 4, the other 5",
 			server: func() http.Handler {
 				asked := 0
@@ -79,6 +98,21 @@ items: {path: "@this", id: id}
 total: {header: X-Total}
 limits: {retries: 3}`,
 			verdict: judge.Unknown, items: 5, detect: []string{"total_gt_items", "all_further_pages_empty"},
+		},
+		{
+			id: "B070", variant: "by links", about: "the same list walked by its links: 88 for 5 items, and 17 empty pages",
+			server: world(5, sim.API{
+				Style: sim.Link, FirstPage: 1, Items: "", Total: sim.TotalRule{Kind: sim.TotalExact, Header: "X-Total"},
+			}, sim.Fault{Effect: sim.Phantom{Items: 88}}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: link
+  size: {param: limit, start: 5}
+items: {path: "@this", id: id}
+total: {header: X-Total}
+limits: {retries: 3}`,
+			verdict: judge.Unknown, items: 5, detect: []string{"all_further_pages_empty"},
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package pull_test
 
 import (
+	"fmt"
 	"net/http"
 
 	"lastdrop/internal/sim"
@@ -137,6 +138,55 @@ pages:
 items: {path: items, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Truncated, items: 50, detect: []string{"late_page_failed"},
+		},
+	}
+}
+
+// listed serves 100 items behind two tokens; the last page carries a third one
+// that leads to an answer of its own.
+func listed(status int, body string) func() http.Handler {
+	return func() http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text := body
+			switch r.URL.Query().Get("token") {
+			case "":
+				text = fmt.Sprintf(`{"completeListSize":100,"records":%s,"token":"t1"}`, list(records(1, 50)))
+			case "t1":
+				text = fmt.Sprintf(`{"completeListSize":100,"records":%s,"token":"t2"}`, list(records(51, 100)))
+			default:
+				w.WriteHeader(status)
+			}
+			_, _ = w.Write([]byte(text)) // a client that went away is no fault of ours
+		})
+	}
+}
+
+const lists = `
+source: {url: "${BASE}/oai"}
+pages:
+  style: cursor
+  cursor: {param: token, path: token}
+items: {path: records, id: id}
+total: {path: completeListSize}
+limits: {retries: 3}`
+
+// pastTotals are errors behind the last item of an exact total.
+func pastTotals() []scenario {
+	return []scenario{
+		{
+			id: "B094", about: "the last page carries a token that leads to an error",
+			server: listed(http.StatusOK, `{"error":{"code":"badResumptionToken","message":"the token is not known"}}`), ids: 100, config: lists,
+			verdict: judge.Complete, items: 100, requests: 6, detect: []string{"error_after_total_reached"},
+		},
+		{
+			id: "B094", variant: "as a 410", about: "the same with a status of 410",
+			server: listed(http.StatusGone, `{"error":"gone"}`), ids: 100, config: lists,
+			verdict: judge.Complete, items: 100, requests: 6, detect: []string{"error_after_total_reached"},
+		},
+		{
+			id: "B094", variant: "as a 500", about: "the same with a status of 500",
+			server: listed(http.StatusInternalServerError, `{"error":"oops"}`), ids: 100, config: lists,
+			verdict: judge.Complete, items: 100, requests: 6, detect: []string{"error_after_total_reached"},
 		},
 	}
 }

@@ -164,6 +164,14 @@ limits: {retries: 3}`,
 			server: world(95, sim.API{Style: sim.Page, FirstPage: 1, Items: "items", PastEnd: sim.PastClamp}),
 			config: echoes, verdict: judge.Unknown, items: 95, requests: 6, never: []string{"page_clamped"},
 		},
+		{
+			id: "B091", variant: "page never read", about: "the server does not read the page number, answers with page 1 and says so: 20 of 500",
+			server: world(500, sim.API{
+				Style: sim.Page, FirstPage: 1, Items: "items", Echo: sim.EchoRule{Page: "page"},
+			}, sim.Fault{Effect: sim.Ignore{Place: true}}),
+			config:  echoes,
+			verdict: judge.Unknown, items: 20, detect: []string{"parameter_not_honoured"},
+		},
 	}
 }
 

@@ -98,6 +98,24 @@ items: {path: tags, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Complete, items: 2345, detect: []string{"page_size_rejected"},
 		},
+		{
+			id: "B056", about: "a limit of 500 is cut to 200, and the server's next address moves by 500 all the same",
+			server: world(430, sim.API{
+				Style: sim.NextURL, Items: "results", Params: sim.Params{Offset: "start"}, Size: sim.SizeRule{Max: 200},
+				Next: sim.NextRule{Path: "_links.next", Asked: true, End: sim.EndAbsent},
+			}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: next_url
+  next: {path: _links.next}
+  size: {param: limit, start: 500}
+  end: [absent_continuation]
+items: {path: results, id: id}
+complete: {require: assumed}
+limits: {retries: 3}`,
+			verdict: judge.Complete, items: 430, detect: []string{"next_skips_items", "requested_limit_clamped"},
+		},
 	}
 }
 

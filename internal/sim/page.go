@@ -228,7 +228,7 @@ func (x *exchange) cutRows(k int) {
 	}
 	at := x.from + k
 	x.page.window = x.page.window[:k]
-	x.page.rows = slices.Clip(x.page.rows[:k])
+	x.page.rows = slices.Clip(x.page.rows[:min(k, len(x.page.rows))])
 	x.page.more = true
 	if x.api.Addressing != ByPage {
 		x.page.next = x.nextPlace(x.page.window, at)

@@ -61,6 +61,10 @@ class ByShelf(ByArrival):
     ordering = "shelf"
 
 
+class ById(ByArrival):
+    ordering = "id"
+
+
 class One(generics.DestroyAPIView):
     queryset, serializer_class = Bottle.objects.all(), Shape
 
@@ -76,6 +80,7 @@ urlpatterns = [
     path("newest/", many(Pages, ["-id"])),
     path("limit/", many(Offsets, ["id"])),
     path("cursor/", many(ByArrival, [])),
+    path("serial/", many(ById, [])),
     path("ties/", many(ByShelf, [])),
     path("bottle/<int:pk>/", One.as_view()),
 ]
