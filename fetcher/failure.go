@@ -19,10 +19,10 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 		s.outage(&st)
 		return st
 	}
-	if s.lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Refusals == 0 {
+	if s.lap > 0 && (a.kind == kindEnd || a.kind == kindRefused && noSuchPage(a.status) && !a.window) && s.Refusals < 2 {
 		s.Refusals++ // are the items that the overlap begins with gone, or is this a refusal of another kind?
 		s.Borders++
-		s.stepBack(sh, &st)
+		s.stepBack(sh, "the overlap is refused: are the items that it begins with gone?", &st)
 		return st
 	}
 	if s.complete() && s.Counts.Held > 0 && s.Confirming == confirmNone && saysNoMore(a) {
@@ -253,11 +253,11 @@ func (s *State) refused(sh shape, a *answer, asked int, st *step) {
 	st.action = judge.ActionFixRequest
 	sizeStatus := a.status == 400 || a.status == 413 || a.status == 422
 	switch {
-	case sizeStatus && asked > s.Size && s.Ceiling == 0:
+	case sizeStatus && asked > s.Size && s.Ceiling == 0 && s.MaxRows < asked:
 		s.Ceiling = s.Size
 		st.note("size", "the server refuses %d items a page: at most %d from now on", asked, s.Size)
 		st.action = judge.ActionRetrySmaller
-	case sizeStatus && s.Counts.Held == 0 && sh.sized && s.Shrinks < 4 && s.Size > sh.min && !a.window:
+	case sizeStatus && s.Counts.Held == 0 && sh.sized && s.Shrinks < 4 && s.Size > sh.min:
 		s.setSize(smallerMaximum(s.Size, sh.min), a.text, st)
 		st.action = judge.ActionRetrySmaller
 	case s.Confirming == confirmEnd || s.Confirming == confirmEcho:

@@ -214,7 +214,9 @@ func (s *State) restart() {
 func (s *State) nextPass() {
 	s.Everything = addMovement(s.Everything, s.Move)
 	s.Pass++
+	proven := s.Totals.Proven
 	s.restart()
+	s.PassTotals.Proven = proven // shown to be no echo once, it is none
 	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
 }
 

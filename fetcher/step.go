@@ -147,6 +147,9 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 		if s.Lied == "" && s.EndStrength != reconcile.None {
 			s.Lied = fmt.Sprintf("an end was said (%s), and %d more items came after it: the end word cannot be trusted", s.EndWord, m.Fresh)
 		}
+		if s.Lied == "" && why == confirmEmpty {
+			s.Lied = fmt.Sprintf("an empty page came, and %d items in its place when it was asked for again: an empty page is no end here", m.Fresh)
+		}
 		st.note("end", "%d more items came after an end", m.Fresh)
 	}
 	s.EndStrength, s.EndWord = reconcile.None, ""
@@ -320,6 +323,9 @@ func (s *State) reached(sh shape, p *adapters.Page) bool {
 	if s.PassTotals.Live == 0 || s.PassTotals.EchoOnly {
 		return false
 	}
+	if sh.rank && s.Move.Moved > 0 {
+		return s.pastTotal(sh, p.Next.At) // items that went and came count in what is held, not in where the walk stands
+	}
 	return s.short() == 0 || s.pastTotal(sh, p.Next.At)
 }
 
@@ -386,6 +392,8 @@ func (s *State) emptyIsEarly(sh shape, p *adapters.Page) bool { return s.short()
 func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 	early := s.short() > 0
 	switch {
+	case !early && p.LastPages.OK && p.LastPages.N == 0 && s.PassRows == 0:
+		s.endAt(reconcile.Declared, "the server counts 0 pages")
 	case !early && s.countedOn(sh, p) && s.Empties < emptiesEver:
 		s.move(p.Next.At) // the server's page count says that further pages follow
 	case !early && s.PassTotals.Believed():
@@ -423,8 +431,6 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 	case sh.pages.EndEmptyPage:
 		s.Confirming = confirmEmpty
 		st.action, st.cause = judge.ActionRetry, "an empty page: once more before it is believed"
-	case p.LastPages.OK && p.LastPages.N == 0 && s.PassRows == 0:
-		s.endAt(reconcile.Declared, "the server counts 0 pages")
 	default:
 		s.stop(reconcile.StopNotSaid, "the last page is empty, which ends nothing by itself")
 	}
@@ -470,7 +476,7 @@ func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
 	if inside && tol.Of(s.Totals.Max) > 0 {
 		return false
 	}
-	if !s.Move.Verified() {
+	if !s.Move.Verified() || (s.Totals.Flapped && s.Counts.Distinct < s.Totals.Max) {
 		return true
 	}
 	if addMovement(s.Everything, s.Move).Clean() {

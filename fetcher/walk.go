@@ -235,7 +235,9 @@ func (s *State) short() int64 {
 }
 
 // complete reports whether a believed total of the pass is reached.
-func (s *State) complete() bool { return s.PassTotals.Believed() && s.short() == 0 }
+func (s *State) complete() bool {
+	return s.PassTotals.Believed() && s.short() == 0 && s.Move.Moved == 0
+}
 
 // borderBroken checks that a page joins what this pass has read: where pages
 // overlap, it must begin with an item that is held. If it does not, items
@@ -265,7 +267,7 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 		st.cause = "border given up as unverified"
 		return true
 	}
-	s.stepBack(sh, st)
+	s.stepBack(sh, "the page does not begin with a held item: items were deleted before it", st)
 	return true
 }
 
@@ -297,11 +299,11 @@ func (s *State) declaredReach() bool {
 }
 
 // stepBack goes back by about a page, and widens the overlap.
-func (s *State) stepBack(sh shape, st *step) {
+func (s *State) stepBack(sh shape, why string, st *step) {
 	back := int64(max(1, s.Size-1)) * int64(s.Borders)
 	at := max(0, s.At.Offset-back)
 	s.Overlap = min(max(1, s.Size/2), 2*s.Overlap+1)
-	st.note("step_back", "the page at item %d does not begin with a held item: items were deleted before it; back to item %d", s.At.Offset, at)
+	st.note("step_back", "at item %d %s; back to item %d", s.At.Offset, why, at)
 	st.cause = "the border does not fit: stepping back"
 	s.Confirming = confirmNone
 	s.At = adapters.Position{Offset: at, Pin: s.At.Pin}
@@ -390,7 +392,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.Empties = emptyRun(s.Empties, m.Fresh)
 	s.Shrinks, s.Tries, s.Reasked, s.Probing = 0, 0, 0, s.Probing && m.Fresh == 0
 	if m.Fresh > 0 {
-		s.Expired, s.Refusals = 0, 0
+		s.Expired = 0
 	}
 	if p.Start.OK {
 		s.High = max(s.High, p.Start.N+int64(len(p.Items)+p.Nulls+p.Rejected))

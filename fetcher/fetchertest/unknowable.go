@@ -43,7 +43,7 @@ func (r Result) hidden(lost []string) bool {
 	never, nameless := map[string]bool{}, 0
 	for _, f := range r.Sim.Faults {
 		drop, ok := f.Effect.(sim.Drop)
-		if !ok || (!drop.Agrees && r.Facts.Totals.Believed()) {
+		if !ok || (!drop.Agrees && r.Facts.Totals.Believed() && r.Sim.API.Total.Kind != sim.TotalJitter) {
 			continue
 		}
 		for _, it := range r.Sim.World.Items {

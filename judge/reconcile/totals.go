@@ -81,6 +81,8 @@ func (t *Totals) note(o Observation) {
 		if o.Distinct+int64(o.Fresh) > o.Value && !t.Proven {
 			t.EchoOnly = true // this much was held before: the page adds to it, the total did not
 		}
+	case o.Items > 0 && o.Fresh == 0:
+		// a page that came before: its total may be any page's
 	case o.Items == 0 && o.Value == 0:
 		// an empty page that says 0: says nothing about an earlier total
 	default:
