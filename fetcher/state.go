@@ -40,27 +40,29 @@ type State struct {
 	Bad     int `json:"bad"`
 	Streak  int `json:"streak"`
 
-	High     int64             `json:"high"`     // rows read in this pass, by position
-	Overlap  int               `json:"overlap"`  // items to overlap with the page before
-	Unlapped int               `json:"unlapped"` // borders of this pass that were not overlapped
-	Followed bool              `json:"followed"` // At is the server's own continuation
-	Refusals int               `json:"refusals"` // steps back because an overlap was refused
-	GoodAt   adapters.Position `json:"good_at"`  // the last request that a page answered
-	GoodSize int               `json:"good_size"`
-	NoLap    bool              `json:"no_lap"`   // pages are too small to overlap and get on
-	Borders  int               `json:"borders"`  // steps back at this border
-	Forced   bool              `json:"forced"`   // a border was given up as unverified: hold the page as it comes
-	Probing  bool              `json:"probing"`  // one page on past an early empty one
-	Empties  int               `json:"empties"`  // empty pages in a row before the total
-	Reasked  int               `json:"reasked"`  // early empty pages asked again here
-	Expired  int               `json:"expired"`  // dead positions in a row
-	Shrinks  int               `json:"shrinks"`  // sizes tried for this page
-	Tries    int               `json:"tries"`    // tries at this page, over all sizes
-	Checking bool              `json:"checking"` // the page before a failing one is read again, to tell a reach from an outage
-	Reread   bool              `json:"reread"`   // the page at At was held in part: what comes again there is no sign
-	Renewals int               `json:"renewals"` // passes begun anew because a position was dead
-	Failing  adapters.Position `json:"failing"`  // where the failing page is, while Checking
-	Failure  string            `json:"failure"`  // and how it failed
+	High      int64             `json:"high"`     // rows read in this pass, by position
+	Overlap   int               `json:"overlap"`  // items to overlap with the page before
+	Unlapped  int               `json:"unlapped"` // borders of this pass that were not overlapped
+	Followed  bool              `json:"followed"` // At is the server's own continuation
+	Refusals  int               `json:"refusals"` // steps back because an overlap was refused
+	GoodAt    adapters.Position `json:"good_at"`  // the last request that a page answered
+	GoodSize  int               `json:"good_size"`
+	Mixed     bool              `json:"mixed"`      // the pages of this pass had several sizes
+	EchoAgain bool              `json:"echo_again"` // the empty page past a doubtful total was asked for twice
+	NoLap     bool              `json:"no_lap"`     // pages are too small to overlap and get on
+	Borders   int               `json:"borders"`    // steps back at this border
+	Forced    bool              `json:"forced"`     // a border was given up as unverified: hold the page as it comes
+	Probing   bool              `json:"probing"`    // one page on past an early empty one
+	Empties   int               `json:"empties"`    // empty pages in a row before the total
+	Reasked   int               `json:"reasked"`    // early empty pages asked again here
+	Expired   int               `json:"expired"`    // dead positions in a row
+	Shrinks   int               `json:"shrinks"`    // sizes tried for this page
+	Tries     int               `json:"tries"`      // tries at this page, over all sizes
+	Checking  bool              `json:"checking"`   // the page before a failing one is read again, to tell a reach from an outage
+	Reread    bool              `json:"reread"`     // the page at At was held in part: what comes again there is no sign
+	Renewals  int               `json:"renewals"`   // passes begun anew because a position was dead
+	Failing   adapters.Position `json:"failing"`    // where the failing page is, while Checking
+	Failure   string            `json:"failure"`    // and how it failed
 
 	Confirming confirmation `json:"confirming"`
 	ZeroAsked  bool         `json:"zero_asked"`
@@ -206,6 +208,7 @@ func (s *State) restart() {
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
 	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed = reconcile.None, "", false, ""
+	s.Mixed, s.EchoAgain = false, false
 	s.TotalWalks, s.High, s.Unlapped, s.Followed, s.Refusals = false, 0, 0, false, 0
 	s.forget()
 }

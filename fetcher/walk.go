@@ -388,6 +388,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	if p.Next.Note == "skip" {
 		s.Skips++
 	}
+	s.Mixed = s.Mixed || (s.Page > 1 && p.Size != s.GoodSize && s.lap == 0)
 	s.GoodAt, s.GoodSize = s.At, p.Size
 	s.Empties = emptyRun(s.Empties, m.Fresh)
 	s.Shrinks, s.Tries, s.Reasked, s.Probing = 0, 0, 0, s.Probing && m.Fresh == 0

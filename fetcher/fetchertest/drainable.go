@@ -71,7 +71,7 @@ func saidEnd(h sim.ClientHints) bool {
 }
 
 func curedBySize(e sim.Effect) bool {
-	if st, ok := e.(sim.Status); ok && st.Code == 429 {
+	if st, ok := e.(sim.Status); ok && (st.Code == 429 || st.Retry != sim.RetryNone) {
 		return false
 	}
 	effect := e.Name()

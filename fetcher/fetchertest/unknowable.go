@@ -76,7 +76,7 @@ func (r Result) liar() bool {
 			return true
 		}
 	}
-	return fired["cap_end"]+fired["end_early"]+fired["short_page"]+fired["cap_empty"]+fired["cap_clamp"]+fired["cap_error"] > 0
+	return fired["cap_end"]+fired["end_early"]+fired["short_page"]+fired["cap_empty"]+fired["cap_clamp"]+fired["cap_error"]+fired["cap_repeat"]+fired["empty_glitch"] > 0
 }
 
 // lagging is how many of the newest items stale replicas left out.

@@ -225,4 +225,16 @@ func TestDjangoRESTMoves(t *testing.T) {
 			r.asked(t, 30) // three passes, and some
 		})
 	}
+	t.Run("page, too small to overlap, a move and then a swap", func(t *testing.T) {
+		// That the source moves is seen at page 2. From then on, no border may
+		// be taken on trust because the total stays as it is.
+		s.refill(t, 60)
+		before := s.bottles(t)
+		swap3 := func() error { return firstOf(s.drink(20, 21, 22), s.lay(3)) }
+		p := newTap(t, s.server, map[int]func() error{2: leave(23, 25), 12: swap3})
+		r := drain(t, p.base, strings.Replace(bottlesByPage, "start: 100", "start: 4", 1)+"complete: {max_drift: 10%}\n")
+		after := s.bottles(t)
+		r.law(t, "id", both(before, after), slices.Concat(before, after))
+		r.asked(t, 100)
+	})
 }
