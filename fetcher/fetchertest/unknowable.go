@@ -24,6 +24,8 @@ func (r Result) settled(lost []string) string {
 		return "the sim: " + t.Reason
 	case r.Facts.Everything.Clean() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
 		return "the source moved without a trace"
+	case r.agreesWronglyWith():
+		return "the server's exact total is wrong, agrees with what it served, and the request past it brought nothing"
 	case r.liar() && !r.Facts.Totals.Believed() && r.Facts.Lied == "" && r.Facts.Unconfirmed == "":
 		return "the end was said, in words or by the documented contract, and no exact total contradicts it"
 	case r.Sim.Counts()["keep_few"] > 0:
@@ -114,6 +116,20 @@ func (r Result) removals() int {
 		n += r.Sim.Requests() / every
 	}
 	return n
+}
+
+// agreesWronglyWith reports whether a wrong exact total equals what was held,
+// and the last answer, past it, was no further page.
+func (r Result) agreesWronglyWith() bool {
+	kind := r.Sim.API.Total.Kind
+	if kind != sim.TotalFixed && kind != sim.TotalEcho && r.Sim.Counts()["wrong_total"] == 0 {
+		return false
+	}
+	if r.Facts.PassItems != r.Facts.PassTotals.Last || len(r.Memory.Attempts) == 0 {
+		return false
+	}
+	last := r.Memory.Attempts[len(r.Memory.Attempts)-1]
+	return last.Outcome != reconcile.Held || last.New == 0
 }
 
 // endedOnEmptyPage reports whether the run rests on an explicit end that came

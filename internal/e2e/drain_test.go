@@ -122,6 +122,9 @@ func (r *run) strength() string {
 // command makes the call of lastdrop, bounded in time.
 func (p place) command(t *testing.T, base, config string) *exec.Cmd {
 	t.Helper()
+	if err := lookAtSources(); err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(p.dir, "pull.yaml")
 	text := fmt.Sprintf("version: 1\nname: %s\n%s\noutput: {to: %q}\n", p.name, strings.TrimSpace(config), p.target())
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

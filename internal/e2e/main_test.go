@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -47,10 +48,6 @@ func prepareAndRun(m *testing.M) int {
 			return 1
 		}
 	}
-	if err := lookAtSources(filepath.Join("..", "..")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return m.Run()
 }
 
@@ -64,13 +61,15 @@ func prepare(limit time.Duration, args ...string) error {
 	return cmd.Run()
 }
 
-// lookAtSources lists the module's folders, so that the go command knows what
-// this test depends on and never shows a result of an older program.
-func lookAtSources(root string) error {
+// lookAtSources lists the module's folders while a test runs, so that the go
+// command knows what the result depends on, and never shows that of an older
+// program.
+var lookAtSources = sync.OnceValue(func() error {
+	root := filepath.Join("..", "..")
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
 			return filepath.SkipDir
 		}
 		return err
 	})
-}
+})

@@ -57,6 +57,9 @@ func (t *Totals) Observe(o Observation) (live bool, remark string) {
 		t.LowerBound, t.LastBound = max(t.LowerBound, o.Value), o.Value
 		return false, "a lower bound"
 	}
+	if o.Value < int64(o.Items) {
+		return false, fmt.Sprintf("%d, below the %d items of its own page", o.Value, o.Items)
+	}
 	if t.Live > 0 && o.Items == 0 && !o.Requested && t.collapses(o) {
 		t.Collapsed, t.CollapsedTo = true, o.Value
 		return false, fmt.Sprintf("collapsed from %d to %d on an empty page with %d held", t.Last, o.Value, o.Distinct)
@@ -83,8 +86,8 @@ func (t *Totals) note(o Observation) {
 		}
 	case o.Items > 0 && o.Fresh == 0:
 		// a page that came before: its total may be any page's
-	case o.Items == 0 && o.Value == 0:
-		// an empty page that says 0: says nothing about an earlier total
+	case o.Items == 0:
+		// an empty page: Confirm decides what it says about an earlier total
 	default:
 		t.Proven = true
 	}
