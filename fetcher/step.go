@@ -134,6 +134,12 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 		return
 	}
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 {
+		if s.Confirming == confirmEmpty && int64(len(p.Items)) > lapped {
+			s.Confirming = confirmNone
+			s.Move.Unstable += int64(len(p.Items))
+			s.stop(reconcile.StopLoop, fmt.Sprintf("an empty page came, and %d items that were read before in its place when it was asked for again", len(p.Items)))
+			return
+		}
 		if len(p.Items) > 0 && !m.HasLast && !m.Joins {
 			s.Unconfirmed = "the request past the end was answered with items from the middle of what had been read"
 			s.Move.Unverified++

@@ -180,34 +180,34 @@ func TestDjangoRESTMoves(t *testing.T) {
 	come := func(n int) func() error { return func() error { return s.lay(n) } }
 	leave := func(from, to int) func() error { return func() error { return s.drink(upTo(from, to)...) } }
 	swap := func(id int) func() error { return func() error { return firstOf(s.drink(id), s.lay(1)) } }
-	type before map[int]func() error
+	type moves map[int]func() error
 
 	newest := strings.Replace(bottlesByPage, "/page/", "/newest/", 1)
-	counted := bottlesByCursor + "total: {url: \"${BASE}/page/?page_size=1\", path: count}\n"
+	withCount := bottlesByCursor + "total: {url: \"${BASE}/page/?page_size=1\", path: count}\n"
 	for _, c := range []struct {
 		name, config string
 		reached      bool // COMPLETE can be reached, and should be
-		at           before
+		at           moves
 	}{
-		{"page, early ones go", bottlesByPage, true, before{3: leave(1, 3)}},
-		{"page, a whole page goes", bottlesByPage, false, before{3: leave(1, 100)}},
-		{"page, the tail goes", bottlesByPage, false, before{3: leave(290, 410)}},
-		{"page, late ones come", bottlesByPage, true, before{3: come(3)}},
-		{"page, a swap without a trace and then one more", bottlesByPage, false, before{2: swap(5), 4: come(1)}},
-		{"page, a swap without a trace and then one less", bottlesByPage, false, before{2: swap(5), 4: leave(6, 6)}},
-		{"newest first, early ones come", newest, true, before{3: come(3)}},
-		{"newest first, one comes and an old one goes", newest, false, before{3: swap(5)}},
-		{"newest first, one comes and a read one goes", newest, false, before{3: swap(400)}},
-		{"offset, early ones go", bottlesByOffset, true, before{3: leave(1, 3)}},
-		{"offset, a whole page goes", bottlesByOffset, false, before{3: leave(1, 100)}},
-		{"offset, a read one goes and one comes", bottlesByOffset, true, before{3: swap(7)}},
-		{"offset, swaps", bottlesByOffset, false, before{2: swap(7), 3: swap(8), 4: swap(9)}},
-		{"cursor, read ones go", bottlesByCursor, true, before{3: leave(1, 130)}},
-		{"cursor, ones to come go", bottlesByCursor, true, before{3: leave(290, 330)}},
-		{"cursor, late ones come", bottlesByCursor, true, before{3: come(130)}},
+		{"page, early ones go", bottlesByPage, true, moves{3: leave(1, 3)}},
+		{"page, a whole page goes", bottlesByPage, false, moves{3: leave(1, 100)}},
+		{"page, the tail goes", bottlesByPage, false, moves{3: leave(290, 410)}},
+		{"page, late ones come", bottlesByPage, true, moves{3: come(3)}},
+		{"page, a swap without a trace and then one more", bottlesByPage, false, moves{2: swap(5), 4: come(1)}},
+		{"page, a swap without a trace and then one less", bottlesByPage, false, moves{2: swap(5), 4: leave(6, 6)}},
+		{"newest first, early ones come", newest, true, moves{3: come(3)}},
+		{"newest first, one comes and an old one goes", newest, false, moves{3: swap(5)}},
+		{"newest first, one comes and a read one goes", newest, false, moves{3: swap(400)}},
+		{"offset, early ones go", bottlesByOffset, true, moves{3: leave(1, 3)}},
+		{"offset, a whole page goes", bottlesByOffset, false, moves{3: leave(1, 100)}},
+		{"offset, a read one goes and one comes", bottlesByOffset, true, moves{3: swap(7)}},
+		{"offset, swaps", bottlesByOffset, false, moves{2: swap(7), 3: swap(8), 4: swap(9)}},
+		{"cursor, read ones go", bottlesByCursor, true, moves{3: leave(1, 130)}},
+		{"cursor, ones to come go", bottlesByCursor, true, moves{3: leave(290, 330)}},
+		{"cursor, late ones come", bottlesByCursor, true, moves{3: come(130)}},
 		// A cursor of DRF names a time and a number of bottles that share it:
 		// where one of those goes, the next one is passed over.
-		{"cursor with a count request, a tie at the border goes", counted, true, before{4: leave(200, 200)}},
+		{"cursor with a count request, a tie at the border goes", withCount, true, moves{4: leave(200, 200)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.refill(t, 410)

@@ -106,7 +106,9 @@ func (r *ruler) counting() {
 		r.setMissing(t.LowerBound - f.Distinct)
 		r.lose("RC002", "held %s distinct of at least %s declared: %s missing", num(f.Distinct), num(t.LowerBound), num(t.LowerBound-f.Distinct))
 	}
-	if t.Doubtful() {
+	if t.Doubtful() && f.Distinct < t.Last {
+		r.wonder("RC014", "the total %s may only echo the page size, and only %s items came: it can neither be counted nor passed over", num(t.Last), num(f.Distinct))
+	} else if t.Doubtful() {
 		r.say("RC014", judge.Unknown, "the total %s may only echo its own page, and no request past it has shown otherwise: it proves nothing", num(t.Last))
 	}
 	lo, hi, ok := t.Band(f.Tolerance)
