@@ -115,6 +115,9 @@ func (d *drain) resume(r *Resume) error {
 	s.Restarted = false
 	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
 	s.Tries, s.Shrinks = 0, 0
+	if !s.countsPages() {
+		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
+	}
 	if held := int64(len(d.seen.marks)); held != s.Counts.Distinct {
 		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", held, s.Counts.Distinct)
 	}
@@ -286,14 +289,15 @@ func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 // settle what this one could not.
 func (d *drain) endPass(ctx context.Context) {
 	s := d.state
-	if s.Stop == reconcile.StopEnd || s.Stop == reconcile.StopNotSaid {
+	switch s.Stop {
+	case reconcile.StopEnd, reconcile.StopNotSaid, reconcile.StopLoop, reconcile.StopReach:
 		d.countTotal(ctx)
 	}
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}
 	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
-	if !s.wantsPass(d.opt.Passes, d.opt.Tolerance) {
+	if !s.wantsPass(d.opt.Passes, d.opt.Tolerance, d.opt.MaxDrift) {
 		return
 	}
 	was := s.Move

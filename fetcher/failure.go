@@ -198,6 +198,7 @@ func (s *State) expired(a *answer, st *step) {
 	case s.Expired == 1 && len(s.Back) > 0:
 		s.At = s.Back[len(s.Back)-1]
 		s.Back = s.Back[:len(s.Back)-1]
+		s.Reread = true
 		st.note("step_back", "the position is gone (%s): back to %s", a.text, describe(s.At))
 	case s.Renewals < 2:
 		s.Renewals++
@@ -302,7 +303,11 @@ func (s *State) refusedPast(a *answer, st *step) {
 		s.stop(reconcile.StopEnd, "the page past the total is refused: "+a.text)
 		return
 	}
+	s.EchoAgain = true
 	s.settleConfirmed(&adapters.Page{}, 0, st)
+	if s.EndStrength == reconcile.None {
+		s.StopText = "the page past the last one is refused: " + a.text
+	}
 }
 
 // smallerMaximum guesses a size below one that a server refused: the next of

@@ -37,6 +37,9 @@ type Options struct {
 	Passes int
 	// Tolerance saves further passes where the operator allows a difference.
 	Tolerance reconcile.Tolerance
+	// MaxDrift, in percent, is how far totals may drift and still count; where
+	// they drift further another pass may be quieter. 0: any drift counts.
+	MaxDrift float64
 
 	// Progress, if set, is called after every attempt, from the loop's own
 	// goroutine; it must not block.
@@ -123,6 +126,9 @@ func (o *Options) defaults() {
 	}
 	if o.Passes < 1 {
 		o.Passes = 1
+	}
+	if o.MaxDrift == 0 {
+		o.MaxDrift = 100
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

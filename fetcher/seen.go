@@ -3,6 +3,8 @@ package fetcher
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -168,7 +170,7 @@ func (m *match) conflict(it adapters.Item, same, earlier bool) {
 		m.SameID++
 	}
 	if len(m.Examples) < 3 {
-		m.Examples = append(m.Examples, clip(string(it.ID), 60))
+		m.Examples = append(m.Examples, clip(idText(string(it.ID)), 60))
 	}
 }
 
@@ -187,9 +189,22 @@ func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, 
 			s.turn++
 			old.pass, old.turn = int32(pass), s.turn
 		}
+		if old.content != 0 {
+			old.content = fingerprint(items[i].Raw, s.seed) // the latest reading: each change is noticed once
+		}
 		s.marks[k] = old
 	}
 	return fresh, keys
+}
+
+// idText writes a canonical id as people know it: 2e1 is 20.
+func idText(id string) string {
+	digits, exp, ok := strings.Cut(id, "e")
+	n, err := strconv.Atoi(exp)
+	if !ok || err != nil || n < 0 || n > 18 || strings.ContainsAny(digits, `".[{`) {
+		return id
+	}
+	return digits + strings.Repeat("0", n)
 }
 
 func clip(s string, n int) string {

@@ -119,7 +119,8 @@ type State struct {
 
 	// Loop detection: not stored. After a resume a loop is found one turn
 	// later.
-	lap     int // the overlap of the request in flight
+	reread  bool // the page in hand was read again
+	lap     int  // the overlap of the request in flight
 	visited map[string]bool
 	prints  map[uint64]bool
 }

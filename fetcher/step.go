@@ -134,7 +134,8 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 		return
 	}
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 {
-		if s.Confirming == confirmEmpty && int64(len(p.Items)) > lapped {
+		tail := sh.keyset && sh.pages.KeysetInclusive && m.Tail // the items of the last key alone
+		if s.Confirming == confirmEmpty && int64(len(p.Items)) > lapped && !tail {
 			s.Confirming = confirmNone
 			s.Move.Unstable += int64(len(p.Items))
 			s.stop(reconcile.StopLoop, fmt.Sprintf("an empty page came, and %d items that were read before in its place when it was asked for again", len(p.Items)))
@@ -189,14 +190,18 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 		s.MoreHere = true
 		s.stop(reconcile.StopNotSaid, "a page past the total is empty, and the server still says that there is more")
 	default:
-		s.stop(reconcile.StopEnd, "a page past the last one is empty")
+		text := "a page past the last one is empty"
+		if rows > 0 {
+			text = "a page past the last one brings nothing new"
+		}
+		s.stop(reconcile.StopEnd, text)
 	}
 }
 
 // follow goes to the server's own next position.
 func (s *State) follow(sh shape, p *adapters.Page, st *step) {
 	key := visitKey(p.Next.At)
-	if s.visited[key] && s.Expired == 0 {
+	if s.visited[key] && !s.reread {
 		st.note("loop", "the server points to %s again", describe(p.Next.At))
 		s.stop(reconcile.StopLoop, fmt.Sprintf("the server points back to %s, where this pass has been", describe(p.Next.At)))
 		s.MoreHere = false
@@ -473,7 +478,7 @@ func (s *State) endAt(strength reconcile.Strength, word string) {
 
 // wantsPass reports whether another walk could settle what this one could
 // not.
-func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
+func (s *State) wantsPass(passes int, tol reconcile.Tolerance, maxDrift float64) bool {
 	if s.Pass >= passes+s.Renewals {
 		return false
 	}
@@ -485,8 +490,11 @@ func (s *State) wantsPass(passes int, tol reconcile.Tolerance) bool {
 	if s.Stop == reconcile.StopNotSaid && s.PassTotals.Live == 0 {
 		return false // without a total and an end word no pass can help
 	}
-	lo, _, ok := s.Totals.Band(tol)
-	inside := ok && s.Counts.Distinct >= lo
+	lo, hi, ok := s.Totals.Band(tol)
+	inside := ok && s.Counts.Distinct >= lo && s.Counts.Distinct <= hi
+	if ok && s.Totals.Moved > 0 && s.Counts.Distinct < s.Totals.Max && s.Totals.TooWide(maxDrift) {
+		inside = false // a quieter pass may count where this one cannot
+	}
 	if inside && tol.Of(s.Totals.Max) > 0 {
 		return false
 	}

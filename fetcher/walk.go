@@ -69,7 +69,10 @@ func (s *step) note(kind, format string, args ...any) {
 func (s *State) onPage(sh shape, p *adapters.Page, m *match) step {
 	st := step{action: judge.ActionContinue, state: reconcile.Refused, more: continuationWord(p)}
 	lapped := s.lapped(p)
-	moved := s.observe(sh, p, m, &st)
+	moved := false
+	if past := s.Confirming == confirmEnd || s.Confirming == confirmEcho; !past || m.Fresh > 0 || len(p.Items) == 0 || lapped > 0 {
+		moved = s.observe(sh, p, m, &st) // what a repeated page past the end says of totals is about another page
+	}
 	if s.repeatedPage(sh, p, m, lapped, &st) {
 		return st
 	}
@@ -276,6 +279,9 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *step) bool {
 	if !moved {
 		s.Unlapped++
+		if s.Move.Moved > 0 && !s.declaredReach() {
+			s.Move.Unverified++ // the source moves, and this border was not looked at
+		}
 		return false
 	}
 	if s.Unlapped > 0 && !s.declaredReach() {
@@ -398,7 +404,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	if p.Start.OK {
 		s.High = max(s.High, p.Start.N+int64(len(p.Items)+p.Nulls+p.Rejected))
 	}
-	s.Reread = false
+	s.reread, s.Reread = s.Reread, false
 	s.grow(sh)
 }
 
@@ -416,7 +422,7 @@ func (s *State) rereading() bool {
 	case confirmZero, confirmEmpty, confirmSize:
 		return true
 	}
-	return s.Expired > 0 || s.Reread
+	return s.Reread
 }
 
 // describe names a position for people.

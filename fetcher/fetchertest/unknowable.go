@@ -14,11 +14,11 @@ import (
 func (r Result) settled(lost []string) string {
 	t := r.Sim.Truth()
 	switch {
-	case r.hidden(lost):
+	case len(r.unhidden(lost)) == 0:
 		return "the source never served those items, and no believed total counts them"
 	case r.movedAway(lost):
 		return "an unread item moved into what had been read: an insert there and a delete here would have given the same answers"
-	case len(lost) <= r.lagging():
+	case len(r.unhidden(lost)) <= r.lagging():
 		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
@@ -38,10 +38,10 @@ func (r Result) settled(lost []string) string {
 	return ""
 }
 
-// hidden reports whether all lost items are ones that the source never serves,
-// counted by no total: those that it drops in agreement with its total, or
+// unhidden gives the lost items that are none of those that the source never
+// serves and that no total counts: dropped in agreement with its total, or
 // with no exact total to contradict it.
-func (r Result) hidden(lost []string) bool {
+func (r Result) unhidden(lost []string) (rest []string) {
 	never, nameless := map[string]bool{}, 0
 	for _, f := range r.Sim.Faults {
 		drop, ok := f.Effect.(sim.Drop)
@@ -63,10 +63,10 @@ func (r Result) hidden(lost []string) bool {
 			continue
 		}
 		if nameless--; nameless < 0 {
-			return false
+			rest = append(rest, k)
 		}
 	}
-	return true
+	return rest
 }
 
 // liar reports whether the world ends its list early in just the way that its
@@ -78,7 +78,7 @@ func (r Result) liar() bool {
 			return true
 		}
 	}
-	return fired["cap_end"]+fired["end_early"]+fired["short_page"]+fired["cap_empty"]+fired["cap_clamp"]+fired["cap_error"]+fired["cap_repeat"]+fired["empty_glitch"] > 0
+	return fired["cap_end"]+fired["end_early"]+fired["short_page"]+fired["cap_empty"]+fired["cap_clamp"]+fired["cap_error"]+fired["cap_collapse"]+fired["cap_repeat"]+fired["empty_glitch"] > 0
 }
 
 // lagging is how many of the newest items stale replicas left out.

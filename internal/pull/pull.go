@@ -162,7 +162,7 @@ func (p *pull) options() fetcher.Options {
 	cred := c.Auth()
 	return fetcher.Options{
 		Spec: p.spec, Reader: p.reader, Sink: sinkPort{p.file}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
-		Passes: c.Complete.Passes, Tolerance: p.tolerance(), Progress: p.opt.Progress, Log: p.opt.Log,
+		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,

@@ -119,7 +119,7 @@ func (r *ruler) counting() {
 	case f.Distinct < lo:
 		r.below(lo)
 	case f.Distinct > hi && !r.passFits():
-		r.wonder("RC004", "held %s distinct items, more than the %s declared: the total or the id is wrong%s", num(f.Distinct), num(t.Max), r.conflictText())
+		r.wonder("RC004", "held %s distinct items, more than the %s declared: %s%s", num(f.Distinct), num(t.Max), r.aboveText(), r.conflictText())
 		r.advise("declare this total as `total: {kind: lower_bound}` if it can be too small, or check items.id")
 	default:
 		r.within(lo, hi)
@@ -181,6 +181,14 @@ func (r *ruler) passFits() bool {
 	f := r.f
 	p := &f.PassTotals
 	return f.Passes > 1 && f.Movement.Clean() && p.Believed() && p.Min == p.Max && f.PassItems == p.Last
+}
+
+// aboveText says what more items than declared can come from.
+func (r *ruler) aboveText() string {
+	if !r.f.Everything.Clean() {
+		return "items went and came while it was read, or the total or the id is wrong"
+	}
+	return "the total or the id is wrong"
 }
 
 func (r *ruler) declared() string {

@@ -86,6 +86,8 @@ func (t *Totals) note(o Observation) {
 		}
 	case o.Items > 0 && o.Fresh == 0:
 		// a page that came before: its total may be any page's
+	case o.Items == 0 && t.Echoes == 0 && o.Value > 0 && o.Value != int64(o.Asked):
+		t.Proven = true // it equals neither the items of its page nor the page size
 	case o.Items == 0:
 		// an empty page: Confirm decides what it says about an earlier total
 	default:
