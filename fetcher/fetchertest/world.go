@@ -1,11 +1,11 @@
 // Package fetchertest drains simulated worlds and holds the outcome against
-// their truth: the one law as code. It is imported by tests and by the long
-// run (cmd/worlds), never by the product.
+// their truth: the one law as code. Only tests import it.
 package fetchertest
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -201,6 +201,57 @@ func Run(ctx context.Context, s *sim.Sim) (Result, error) {
 		return Result{}, err
 	}
 	return Judge(s, m, f), nil
+}
+
+// errKilled ends a process in RunKilled.
+var errKilled = errors.New("killed")
+
+// mortal is a ledger whose process dies at a checkpoint: before it is durable,
+// or right after.
+type mortal struct {
+	*Memory
+	left  int
+	after bool
+}
+
+func (m *mortal) Commit(ctx context.Context, c fetcher.Checkpoint) error {
+	if m.left--; m.left > 0 {
+		return m.Memory.Commit(ctx, c)
+	}
+	if m.after {
+		if err := m.Memory.Commit(ctx, c); err != nil {
+			return err
+		}
+	}
+	return errKilled
+}
+
+// RunKilled drains a Sim in several lives: up to five times the process dies
+// at a checkpoint that the dice choose, and the next one takes the run up. It
+// gives the number of deaths.
+func RunKilled(ctx context.Context, s *sim.Sim, dice sim.Dice) (Result, int, error) {
+	m := &Memory{}
+	for deaths := 0; ; deaths++ {
+		o, err := Options(s, m)
+		if err != nil {
+			return Result{}, deaths, err
+		}
+		o.Budget.Checkpoint = -1 // after every attempt: in a bubble the clock stands still
+		if deaths > 0 {
+			o.Resume = m.Resume()
+		}
+		if deaths < 5 {
+			o.Ledger = &mortal{Memory: m, left: 1 + dice.IntN(12), after: dice.IntN(2) == 0}
+		}
+		f, err := fetcher.Drain(ctx, o)
+		if errors.Is(err, errKilled) {
+			continue
+		}
+		if err != nil {
+			return Result{}, deaths, err
+		}
+		return Judge(s, m, f), deaths, nil
+	}
 }
 
 // Judge rules on facts as the worlds do: any strength will do, and drift may

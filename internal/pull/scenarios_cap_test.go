@@ -54,6 +54,20 @@ limits: {retries: 3}`,
 			detect: []string{"error_at_offset_cap", "total_gt_items"},
 		},
 		{
+			id: "B023", variant: "by offset, without a total", about: "from item 99 on every page is a 400 of no special words, and no total speaks",
+			server: world(500, sim.API{Style: sim.Offset, Items: "items"},
+				sim.Fault{Match: sim.Match{From: 99}, Effect: sim.Status{Code: 400, Text: "bad request"}}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: offset
+  offset: {param: offset}
+  size: {param: limit, start: 20}
+items: {path: items, id: id}
+limits: {retries: 3}`,
+			verdict: judge.Unknown, items: open, requests: 10, detect: []string{"page_refused"},
+		},
+		{
 			id: "B119", about: "the same wall inside a block of items that share one time",
 			server: walled(10_040), config: walls, verdict: judge.Truncated, items: 10_000,
 			detect: []string{"error_at_offset_cap", "total_gt_items"},

@@ -57,6 +57,10 @@ func waiting() []later {
 		return sim.TotalRule{Kind: kind, Path: "nbHits", KindPath: "exhaustiveNbHits", Value: off}
 	}
 	return append([]later{
+		{issue: "freshness", scenario: scenario{
+			id: "B071", about: "an index that stands still: no hits and no pages, twice, by the server's own count of pages",
+			server: hits(0, exhaustive(sim.TotalExact, 0)), config: fmt.Sprintf(algolias, 100), verdict: judge.Complete, items: 0,
+		}},
 		{issue: "slices", scenario: scenario{
 			id: "B019", about: "5,562 hits, 1,000 of them in reach, and past them a total of 0",
 			server: hits(5562, exhaustive(sim.TotalJitter, 3), sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapCollapse, Pages: true}}),
