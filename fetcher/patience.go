@@ -85,8 +85,11 @@ func (d *drain) troublePatience(t *adapters.Trouble, retries int) int {
 	case adapters.TroubleCost:
 		return 0
 	case adapters.TroubleMissing:
-		if d.state.Counts.Held == 0 || d.state.Confirming != confirmNone {
-			return 0 // the path is wrong, or there is no list past the end, most likely
+		if d.state.Counts.Held == 0 {
+			return 0 // the path is wrong, most likely
+		}
+		if d.state.Confirming != confirmNone && d.shape.absentIsEmpty {
+			return 0 // this API leaves an empty list out
 		}
 		return min(3, retries)
 	case adapters.TroubleMalformed:
