@@ -160,7 +160,7 @@ func (d *drain) checkpoint(ctx context.Context) error {
 	}
 	d.state.Mark = m
 	d.pending.Mark = m
-	if d.pending.State, err = d.state.encode(d.opt.Client.Seal); err != nil {
+	if d.pending.State, err = d.state.encode(d.opt.Client.Seal, d.opt.Client.Hide); err != nil {
 		return err
 	}
 	if err := d.opt.Ledger.Commit(ctx, d.pending); err != nil {

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"lastdrop/adapters"
@@ -137,38 +138,64 @@ func (s *State) forget() {
 	s.visited, s.prints = map[string]bool{}, map[uint64]bool{}
 }
 
-// encode gives the state as JSON with secrets sealed. A position that must
-// not be stored is left out, and the pass then begins anew on a resume.
-func (s *State) encode(seal func(string) (string, bool)) ([]byte, error) {
+// encode gives the state as JSON with secrets sealed in positions and hidden
+// in texts. A position that must not be stored is left out, and the pass then
+// begins anew on a resume.
+func (s *State) encode(seal func(string) (string, bool), hide func(string) string) ([]byte, error) {
 	c := *s
+	c.hideTexts(hide)
 	if seal != nil {
-		ok := true
-		c.At, ok = sealed(s.At, seal)
-		c.Back = nil
-		for _, b := range s.Back {
-			b, fine := sealed(b, seal)
-			ok = ok && fine
-			c.Back = append(c.Back, b)
+		c.Back = slices.Clone(s.Back)
+		fine := true
+		for _, p := range c.positions() {
+			var ok bool
+			*p, ok = sealed(*p, seal)
+			fine = fine && ok
 		}
-		if !ok {
+		if !fine {
 			c.restart()
-			c.Restarted = true
+			c.GoodAt, c.Restarted = adapters.Position{}, true
 		}
 	}
 	return json.Marshal(&c)
 }
 
+// positions are all places of the source that a state holds.
+func (s *State) positions() []*adapters.Position {
+	all := []*adapters.Position{&s.At, &s.GoodAt, &s.Failing}
+	for i := range s.Back {
+		all = append(all, &s.Back[i])
+	}
+	return all
+}
+
+// hideTexts hides secrets in every text that may quote the server.
+func (s *State) hideTexts(hide func(string) string) {
+	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion} {
+		*t = hide(*t)
+	}
+	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree} {
+		*list = slices.Clone(*list)
+		for i, t := range *list {
+			(*list)[i] = hide(t)
+		}
+	}
+}
+
 func sealed(p adapters.Position, seal func(string) (string, bool)) (adapters.Position, bool) {
-	u, ok := seal(p.URL)
-	c, fine := seal(string(p.Cursor))
-	p.URL, p.Cursor = u, json.RawMessage(c)
-	if c == "" {
-		p.Cursor = nil
+	u, fine := seal(p.URL)
+	p.URL = u
+	for _, v := range []*json.RawMessage{&p.Cursor, &p.Pin} {
+		if len(*v) == 0 {
+			continue
+		}
+		c, ok := seal(string(*v))
+		if !json.Valid([]byte(c)) {
+			return adapters.Position{}, false
+		}
+		*v, fine = json.RawMessage(c), fine && ok
 	}
-	if !json.Valid(p.Cursor) && p.Cursor != nil {
-		return adapters.Position{}, false
-	}
-	return p, ok && fine
+	return p, fine
 }
 
 // decodeState reads a stored state. A walk that stood in its second pass or
@@ -179,9 +206,8 @@ func decodeState(b []byte, unseal func(string) string) (*State, error) {
 		return nil, err
 	}
 	if unseal != nil {
-		s.At = unsealed(s.At, unseal)
-		for i := range s.Back {
-			s.Back[i] = unsealed(s.Back[i], unseal)
+		for _, p := range s.positions() {
+			*p = unsealed(*p, unseal)
 		}
 	}
 	if s.Pass > 1 && !s.Done {
@@ -194,8 +220,10 @@ func decodeState(b []byte, unseal func(string) string) (*State, error) {
 
 func unsealed(p adapters.Position, unseal func(string) string) adapters.Position {
 	p.URL = unseal(p.URL)
-	if len(p.Cursor) > 0 {
-		p.Cursor = json.RawMessage(unseal(string(p.Cursor)))
+	for _, v := range []*json.RawMessage{&p.Cursor, &p.Pin} {
+		if len(*v) > 0 {
+			*v = json.RawMessage(unseal(string(*v)))
+		}
 	}
 	return p
 }
