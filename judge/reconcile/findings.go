@@ -50,11 +50,29 @@ func (r *ruler) reach() {
 	r.advise("the server hands out no more than about %s items a query: ask in slices (by time or id) that each stay below that", num(f.Reach.N))
 }
 
+// stopRule names the rule of a stop on the way, "" for a stop of another kind.
+func stopRule(s Stop) string {
+	switch s {
+	case StopBudget:
+		return "RC011"
+	case StopSignal, StopWait:
+		return "RC028"
+	case StopFault, StopRefused:
+		return "RC022"
+	case StopHalf:
+		return "RC009"
+	case StopExpired:
+		return "RC023"
+	case StopNoPage, StopFirst:
+		return "RC021"
+	}
+	return ""
+}
+
 // stopped rules on a walk that did not come to an end.
 func (r *ruler) stopped() {
 	f := r.f
-	id := map[Stop]string{StopBudget: "RC011", StopSignal: "RC028", StopWait: "RC028", StopFault: "RC022", StopRefused: "RC022",
-		StopHalf: "RC009", StopExpired: "RC023", StopNoPage: "RC021", StopFirst: "RC021"}[f.Stop]
+	id := stopRule(f.Stop)
 	if id == "" {
 		return
 	}
@@ -101,6 +119,10 @@ func (r *ruler) doubt() {
 		r.wonder("RC026", "%s came twice on one page with other content, such as %s: items.id is not an identity", count(f.SameID, "id"), strings.Join(f.Examples, ", "))
 		r.advise("name an items.id that is unique, or several paths together")
 	}
+	if f.HasIDs && f.NoID > 0 && f.NoID == f.Distinct {
+		r.wonder("RC026", "none of the %s held has what items.id names: one that came twice with a changed field counts as two", count(f.NoID, "item"))
+		r.advise("correct items.id; without it, items are known by their content only")
+	}
 	if f.Lied != "" && !r.inBand {
 		r.wonder("RC012", "%s", f.Lied)
 	}
@@ -142,6 +164,9 @@ func (r *ruler) movement() {
 // fewer doubts a count that is lower than the operator or the last run says.
 func (r *ruler) fewer() {
 	f := r.f
+	if stopRule(f.Stop) != "" {
+		return // it stopped on the way: that few came is no wonder
+	}
 	if f.MinItems > 0 && f.Distinct < f.MinItems {
 		r.wonder("RC027", "held %s items, fewer than complete.min_items (%s)", num(f.Distinct), num(f.MinItems))
 	}
@@ -190,7 +215,7 @@ func (r *ruler) notes() {
 	if f.Conflicts > 0 && f.SameID == 0 {
 		r.say("RC035", judge.Unknown, "%s came again with other content, such as %s; the first reading is kept", count(f.Conflicts, "id"), strings.Join(f.Examples, ", "))
 	}
-	if f.HasIDs && f.NoID > 0 {
+	if f.HasIDs && f.NoID > 0 && f.NoID < f.Distinct {
 		r.say("RC036", judge.Unknown, "%s without an id: known by content only", count(f.NoID, "item"))
 	}
 	if f.Skips > 0 {

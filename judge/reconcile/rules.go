@@ -30,7 +30,7 @@ var Table = []judge.RuleDoc{
 	doc("RC023", "Dead position", "A cursor or position was gone, and starting anew was in vain.", judge.Truncated, judge.Unknown),
 	doc("RC024", "Too weak", "The evidence of the end is weaker than complete.require asks for.", judge.Unknown),
 	doc("RC025", "Filter dropped", "Items did not satisfy items.check: the server may have dropped the filter.", judge.Unknown),
-	doc("RC026", "No identity", "One id came twice on one page with different content: items.id is no identity.", judge.Unknown),
+	doc("RC026", "No identity", "One id came twice on one page with different content, or no item has what items.id names: items.id is no identity.", judge.Unknown),
 	doc("RC027", "Suspiciously few", "Fewer items than complete.min_items, or far fewer than in the last COMPLETE run of this name.", judge.Unknown),
 	doc("RC028", "Stopped", "A signal, or a wait longer than limits.max_wait, stopped the run. It can be resumed.", judge.Truncated, judge.Unknown),
 	doc("RC030", "Declared end", "The server's explicit word: a has-more flag, a null cursor, a Link header without next, its own page count.", judge.Complete),
