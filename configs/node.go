@@ -132,7 +132,7 @@ func (r *reading) syntax(err error) {
 	case strings.Contains(msg, "end character"):
 		cure = "close the quotes"
 	case strings.Contains(msg, "must be specified"), strings.Contains(msg, "not allowed"), strings.Contains(msg, "reserved"):
-		cure = `put a value with special characters into quotes, e.g. "${NAME}"`
+		cure = `check the indentation, and put a value with special characters into quotes, e.g. "${NAME}"`
 	}
 	r.note(root, line, column, "YAML: "+msg, cure)
 }

@@ -158,7 +158,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	}
 	var last answer
 	d.tries, d.asked = 0, req.Size
-	_, err = d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
+	came, err := d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
 		s.Tries++
 		d.tries++
 		s.Counts.Requests++
@@ -170,6 +170,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		}
 		return again, pause
 	})
+	s.Waited += came.waited
 	if err == nil && last.started.IsZero() {
 		err = fmt.Errorf("request for %s could not be sent", describe(s.At))
 	}
@@ -195,7 +196,7 @@ func (d *drain) askSize() int {
 // overlap is how many items of the page before are asked for again.
 func (d *drain) overlap() int {
 	s := d.state
-	if !d.shape.rank || !d.shape.lap || s.NoLap || s.Page == 0 || s.At.Offset == 0 || s.Checking {
+	if !d.shape.rank || !d.shape.lap || s.NoLap && s.SizeCheck == 0 || s.Page == 0 || s.At.Offset == 0 || s.Checking {
 		return 0
 	}
 	past := s.Confirming == confirmEnd || s.Confirming == confirmEcho
@@ -203,7 +204,10 @@ func (d *drain) overlap() int {
 		return 0 // nothing moved: the last border needs no look
 	}
 	n := s.Overlap
-	if !d.shape.always && s.Size < 2 {
+	if s.SizeCheck > 0 {
+		n = max(1, n)
+	}
+	if !d.shape.always && s.Size < 2 && s.SizeCheck == 0 {
 		return 0 // pages of one item cannot overlap and get on
 	}
 	if d.shape.always {

@@ -146,14 +146,18 @@ func (s *State) shrink(sh shape, why string, st *step) bool {
 	s.setSize(max(sh.min, s.Size/2), why, st)
 	if s.countsPages() {
 		s.Renewals++
-		st.note("pass", "the cursor %s may be a page number of the old size: the walk begins anew, what is held is kept", s.At.Cursor)
+		st.note("pass", "%s may count in pages of the old size: the walk begins anew, what is held is kept", describe(s.At))
 		s.nextPass()
 	}
 	return true
 }
 
-// countsPages reports whether the cursor may be a page number.
+// countsPages reports whether the cursor may be a page number, or the link
+// holds one.
 func (s *State) countsPages() bool {
+	if s.At.Param != "" {
+		return true
+	}
 	text := strings.Trim(string(s.At.Cursor), `"`)
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && n >= 0 && n <= int64(s.Page)+2
@@ -162,9 +166,18 @@ func (s *State) countsPages() bool {
 func (s *State) setSize(n int, why string, st *step) {
 	st.note("size", "page size from %d to %d: %s", s.Size, n, why)
 	s.Bad, s.Streak = s.Size, 0
+	s.checkSize()
 	s.Size = n
 	s.Least = min(s.Least, n)
 	s.Shrinks++
+}
+
+// checkSize asks for an overlap with the next page, where its number counts in
+// pages of another size.
+func (s *State) checkSize() {
+	if s.At.Size > 0 && s.SizeCheck == 0 && s.Page > 0 {
+		s.SizeCheck = s.At.Size
+	}
 }
 
 // Whole pages in a row before the size grows again, and before it may grow to
@@ -177,13 +190,14 @@ const (
 // grow raises the size again after a stretch of whole pages.
 func (s *State) grow(sh shape) {
 	s.Streak++
-	if !sh.sized || s.Size >= sh.pages.SizeStart || s.Streak < growAfter || s.countsPages() {
+	if !sh.sized || s.Locked || s.Size >= sh.pages.SizeStart || s.Streak < growAfter || s.countsPages() {
 		return
 	}
 	n := min(sh.pages.SizeStart, 2*s.Size)
 	if s.Bad > 0 && n >= s.Bad && s.Streak < forgetAfter {
 		return
 	}
+	s.checkSize()
 	s.Size, s.Streak = n, 0
 }
 
@@ -298,8 +312,8 @@ func (s *State) refusedPast(a *answer, st *step) {
 		return
 	}
 	st.note("end", "the page past the end is refused: %s", a.text)
-	if s.Confirming == confirmEcho && a.status != 404 && a.status != 416 {
-		s.Confirming = confirmNone // any error may look so: only an empty page, or none, shows that a total is no echo
+	if s.Confirming == confirmEcho {
+		s.Confirming = confirmNone // any error may look so: only an empty page shows that a total is no echo
 		s.stop(reconcile.StopEnd, "the page past the total is refused: "+a.text)
 		return
 	}

@@ -21,6 +21,7 @@ import (
 
 // A raw is one answer as it came over the wire, or the fault instead of one.
 type raw struct {
+	waited time.Duration // in pauses between the tries
 	started  time.Time
 	duration time.Duration
 	url      string // the address that answered, after redirects
@@ -53,6 +54,7 @@ type exchange struct {
 	policy func(raw) (again bool, pause time.Duration)
 	last   raw
 	pause  time.Duration
+	waited time.Duration // in pauses so far
 	began  time.Time
 	read   bool // the response handler ran for this try
 	again  bool
@@ -119,6 +121,7 @@ func (c *client) do(ctx context.Context, r adapters.Request, policy func(raw) (b
 	if resp != nil {
 		resp.Body.Close()
 	}
+	x.last.waited = x.waited
 	if ctx.Err() != nil {
 		return x.last, ctx.Err()
 	}
@@ -176,10 +179,13 @@ func (c *client) checkRetry(ctx context.Context, resp *http.Response, err error)
 	if !again {
 		return false, nil
 	}
-	if err := sleep(ctx, pause); err != nil {
+	pausing := time.Now()
+	err = sleep(ctx, pause)
+	x.began = time.Now()
+	x.waited += x.began.Sub(pausing)
+	if err != nil {
 		return false, err
 	}
-	x.began = time.Now()
 	return true, nil
 }
 

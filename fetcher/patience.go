@@ -37,6 +37,9 @@ func (d *drain) limitPatience(a *answer, pause time.Duration) (bool, time.Durati
 func (d *drain) triesFor(a *answer) int {
 	s, retries := d.state, d.opt.Client.Retries
 	small := s.canShrink(d.shape)
+	if small && s.countsPages() && a.kind != kindPartial && d.tries <= min(2, retries) {
+		return min(2, retries) // another size means to begin anew
+	}
 	if !small && d.asked > s.Size && s.Ceiling == 0 && (a.kind == kindHalf || a.kind == kindDeadline || a.kind == kindPassing || a.kind == kindPartial) {
 		return 0 // first without the overlap on top
 	}
@@ -122,4 +125,4 @@ func (d *drain) emptyPatience(p *adapters.Page, retries int) int {
 	return min(3, retries)
 }
 
-func (s *State) canShrink(sh shape) bool { return sh.sized && s.Size > sh.min }
+func (s *State) canShrink(sh shape) bool { return sh.sized && s.Size > sh.min && !s.Locked }

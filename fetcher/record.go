@@ -50,7 +50,6 @@ func (d *drain) keep(row reconcile.Attempt, a *answer, st step, m *match) error 
 // again records a try whose very request goes out once more.
 func (d *drain) again(req adapters.Request, a *answer, pause time.Duration) {
 	row := d.row(req, a)
-	d.state.Waited += pause
 	row.Outcome = outcomeOf(a.kind)
 	if row.Outcome == reconcile.Held {
 		row.Outcome = reconcile.Refused

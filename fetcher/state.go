@@ -48,10 +48,13 @@ type State struct {
 	Refusals  int               `json:"refusals"` // steps back because an overlap was refused
 	GoodAt    adapters.Position `json:"good_at"`  // the last request that a page answered
 	GoodSize  int               `json:"good_size"`
+	SizeCheck int               `json:"size_check"` // the size before the last change, until a page has shown that the server follows it
+	Locked    bool              `json:"locked"`     // the server does not follow another size
 	Mixed     bool              `json:"mixed"`      // the pages of this pass had several sizes
 	EchoAgain bool              `json:"echo_again"` // the empty page past a doubtful total was asked for twice
 	NoLap     bool              `json:"no_lap"`     // pages are too small to overlap and get on
 	Borders   int               `json:"borders"`    // steps back at this border
+	Loose     bool              `json:"loose"`      // borders of this pass are not looked at any more
 	Forced    bool              `json:"forced"`     // a border was given up as unverified: hold the page as it comes
 	Probing   bool              `json:"probing"`    // one page on past an early empty one
 	Empties   int               `json:"empties"`    // empty pages in a row before the total
@@ -234,6 +237,7 @@ func (s *State) restart() {
 	s.PassItems, s.PassNew, s.PassRows, s.PassTotals, s.Untold = 0, 0, 0, reconcile.Totals{}, 0
 	s.Move = reconcile.Movement{}
 	s.Failing, s.Failure = adapters.Position{}, ""
+	s.Loose, s.SizeCheck = false, 0
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
 	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed = reconcile.None, "", false, ""

@@ -86,7 +86,12 @@ func (s *State) saidEnd(sh shape, p *adapters.Page, m *match, word string, st *s
 	s.EndStrength, s.EndWord = reconcile.Declared, word
 	past, can := s.past(sh, p)
 	full := s.fullPage(p)
+	if s.Skips > 0 && !s.PassTotals.Believed() && s.Unconfirmed == "" {
+		s.Unconfirmed = "the server's own positions skip items, so that its end word may come too early: " + word
+	}
 	switch {
+	case can && s.Skips > 0 && s.Confirming == confirmNone:
+		s.askPast(past, confirmEnd, word+", but the server's own positions skip items: asking past it", st)
 	case can && s.short() > 0 && !s.TotalWalks && !s.pastDeclared(sh, p):
 		s.askPast(past, confirmEnd, fmt.Sprintf("%s, but the total says that %d are missing: asking past it", word, s.short()), st)
 	case can && full && !s.PassTotals.Believed():
@@ -339,7 +344,7 @@ func (s *State) reached(sh shape, p *adapters.Page) bool {
 	if s.PassTotals.Live == 0 || s.PassTotals.EchoOnly {
 		return false
 	}
-	if sh.rank && s.Move.Moved > 0 {
+	if sh.rank && s.Move.Moved+s.Move.Shifts > 0 {
 		return s.pastTotal(sh, p.Next.At) // items that went and came count in what is held, not in where the walk stands
 	}
 	return s.short() == 0 || s.pastTotal(sh, p.Next.At)

@@ -215,7 +215,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 }
 
 func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
-	if !p.AskedPage.OK || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
+	if !p.AskedPage.OK || p.More == judge.Yes || p.Next.State == adapters.Follow || p.Offered || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
 		return false // the server's own count says that there is such a page
 	}
 	return p.EchoPage.N < p.AskedPage.N && p.EchoPage.N > sh.pages.NumberFirst // a parameter that was never read shows the first page
@@ -239,7 +239,7 @@ func (s *State) short() int64 {
 
 // complete reports whether a believed total of the pass is reached.
 func (s *State) complete() bool {
-	return s.PassTotals.Believed() && s.short() == 0 && s.Move.Moved == 0
+	return s.PassTotals.Believed() && s.short() == 0 && s.Move.Moved == 0 && s.Move.Shifts == 0
 }
 
 // borderBroken checks that a page joins what this pass has read: where pages
@@ -247,9 +247,19 @@ func (s *State) complete() bool {
 // have gone before it, and unread ones may have slipped past: the page is not
 // held, and the walk steps back.
 func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) bool {
-	if !sh.rank || s.Page == 0 || s.Forced {
+	if !sh.rank || s.Page == 0 || s.Forced || s.Loose {
 		s.Forced = false
 		return false
+	}
+	rows := len(p.Items) + p.Nulls + p.Rejected
+	regrid := !sh.always && s.At.Size > 0 && p.Size > 0 && p.Size != s.At.Size
+	switch {
+	case regrid && rows > p.Size:
+		return s.sizeIgnored(p, st)
+	case regrid && s.SizeCheck > 0 && lapped > 0 && !m.Joins:
+		return s.sizeIgnored(p, st)
+	case regrid && lapped > 0:
+		s.SizeCheck = 0
 	}
 	if lapped == 0 {
 		return s.wantLap(sh, p, m, moved, st)
@@ -264,13 +274,28 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 	s.Move.Shifts++
 	s.Borders++
 	if s.Borders > 12 {
-		s.Borders, s.Forced = 0, true
+		s.Borders, s.Forced, s.Loose, s.NoLap = 0, true, true, true
 		s.Move.Unverified++
 		st.note("shift", "the border at item %d cannot be verified: the source moves too fast", s.At.Offset)
 		st.cause = "border given up as unverified"
 		return true
 	}
 	s.stepBack(sh, "the page does not begin with a held item: items were deleted before it", st)
+	return true
+}
+
+// sizeIgnored gives a page up whose number was counted in another size than
+// the pages before it, and that shows that the server does not follow: it
+// holds more than asked, or does not begin with what is held. The walk goes
+// back to the size that the server's numbers count in, and stays there.
+func (s *State) sizeIgnored(p *adapters.Page, st *step) bool {
+	st.note("size", "a page of size %d does not join what is held: the server may not follow the size; back to %d, for good", p.Size, s.At.Size)
+	st.cause = "the server may not follow another page size"
+	s.Size, s.Locked, s.NoLap = s.At.Size, true, true
+	s.Overlap, s.SizeCheck = 0, 0
+	if s.Move.Moved > 0 {
+		s.Move.Unverified++
+	}
 	return true
 }
 

@@ -243,6 +243,9 @@ func colourful(out io.Writer) bool {
 	if _, set := os.LookupEnv("NO_COLOR"); set {
 		return false
 	}
+	if os.Getenv("TERM") == "dumb" {
+		return false
+	}
 	f, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -254,7 +257,7 @@ func (r *judgeRun) status() error {
 	case r.failed:
 		return exitError{exitNotRun, ""}
 	case r.judged == 0 && !r.barren:
-		return exitError{exitNothing, "judge: nothing to judge: no file named"}
+		return exitError{exitNothing, "judge: nothing to judge: name a snapshot, a .har file, a folder, or - for standard input"}
 	case r.judged == 0:
 		return exitError{exitNothing, ""}
 	case r.tally[judge.Truncated] > 0:

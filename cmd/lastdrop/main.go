@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -36,24 +37,33 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	go func() {
-		sig, ok := <-signals
-		if !ok {
-			return
-		}
-		if s, is := sig.(syscall.Signal); is {
-			stopped.Store(int32(s))
-		}
-		cancel()
-		<-signals // a second one ends the process at once
-		os.Exit(128 + int(stopped.Load()))
-	}()
+	go stopOnce(signals, cancel)
 	root := newRootCmd()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
 	return status(root.ExecuteContext(ctx), errs)
+}
+
+// another is the least time after which a second signal counts as one: a
+// wrapper may send the same one to the process and to its group.
+const another = time.Second
+
+// stopOnce cancels at the first signal, so that the run comes to a checkpoint
+// and a report, and ends the process at a later one.
+func stopOnce(signals <-chan os.Signal, cancel context.CancelFunc) {
+	sig := <-signals
+	first := time.Now()
+	if s, is := sig.(syscall.Signal); is {
+		stopped.Store(int32(s))
+	}
+	cancel()
+	for range signals {
+		if time.Since(first) > another {
+			os.Exit(128 + int(stopped.Load()))
+		}
+	}
 }
 
 // status prints what an error has to say and gives its exit status.

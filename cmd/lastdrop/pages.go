@@ -23,7 +23,10 @@ func newPagesCmd() *cobra.Command {
 		Use:   "pages RUN",
 		Short: "List a run's requests, and what came of each",
 		Long: `Pages lists every attempt of a run in the order of requests, a line each: what
-was asked, what came, and why the next thing was done. A RUN is an id, the start
+was asked, what came, and why the next thing was done. The column judge is what
+this one answer alone shows: a page with more after it is TRUNCATED there, which
+says nothing against the run. A position is where the page's new items begin; the
+request may begin a little before, to overlap with the page before. A RUN is an id, the start
 of one, the name of a pull (its newest run), or "last".
 
 The list says how many attempts there are in all, and the command that shows the
@@ -119,7 +122,7 @@ func (l *lister) attempts(t *table, run string, attempts []reconcile.Attempt) er
 		return nil
 	}
 	if t.head == nil {
-		t.head = []string{">seq", "time", "position", ">try", ">size", ">status", ">bytes", ">items", ">new", ">total", "outcome", "verdict", "action", "cause"}
+		t.head = []string{">seq", "time", "position", ">try", ">size", ">status", ">bytes", ">items", ">new", ">total", "outcome", "judge", "action", "cause"}
 	}
 	var rows [][]string
 	for _, a := range attempts {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ const redraw = 100 * time.Millisecond
 func newProgress(w io.Writer, off bool) *progress {
 	f, ok := w.(interface{ Fd() uintptr })
 	p := &progress{w: w, width: 100}
-	if off || !ok || !term.IsTerminal(int(f.Fd())) {
+	if off || os.Getenv("TERM") == "dumb" || !ok || !term.IsTerminal(int(f.Fd())) {
 		return p
 	}
 	p.on = true

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lastdrop/internal/sink"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
@@ -27,7 +28,7 @@ func printReport(w io.Writer, r reconcile.Report, color bool) {
 	}
 	p.row("pages", pagesText(r))
 	for _, o := range r.Output {
-		p.row("output", outputText(o))
+		p.row("output", outputText(o, r.Verdict, r.State == "stopped"))
 	}
 	p.row("took", tookText(r))
 	p.line("")
@@ -136,7 +137,7 @@ func share(r reconcile.Report) string {
 }
 
 func pagesText(r reconcile.Report) string {
-	s := fmt.Sprintf("%s held, %s requests", thousands(r.Pages.Held), thousands(r.Requests))
+	s := fmt.Sprintf("%s held, %s %s", thousands(r.Pages.Held), thousands(r.Requests), plural(r.Requests, "request"))
 	if r.Pages.Half > 0 {
 		s += fmt.Sprintf(", %s half", thousands(r.Pages.Half))
 	}
@@ -155,12 +156,24 @@ func pagesText(r reconcile.Report) string {
 	return s
 }
 
-func outputText(o reconcile.Output) string {
+func outputText(o reconcile.Output, v judge.Verdict, stopped bool) string {
 	s := fmt.Sprintf("%s  %s items, %s", o.Path, thousands(o.Items), sizeText(o.Bytes))
-	if !o.Committed {
+	switch {
+	case strings.HasSuffix(o.Path, ".partial") && stopped:
+		s += "  (so far)"
+	case !o.Committed:
 		s += "  (held back: the earlier file was not touched)"
+	case v != judge.Complete && o.Path != sink.Stdout:
+		s += "  (not COMPLETE)"
 	}
 	return s
+}
+
+func plural(n int64, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }
 
 func tookText(r reconcile.Report) string {

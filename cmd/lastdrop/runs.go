@@ -306,7 +306,11 @@ func sizeStep(p store.SizeStep) string {
 		text = fmt.Sprintf("slice %d, %s", p.Slice, text)
 	}
 	if p.Before.OK {
-		text += fmt.Sprintf(" instead of %s: %s", p.Before, p.Cause)
+		cause := p.Cause
+		if cause == "" {
+			cause = "to overlap with the page before, or to go on from what came"
+		}
+		text += fmt.Sprintf(" instead of %s: %s", p.Before, cause)
 	}
 	return text
 }

@@ -46,7 +46,11 @@ func (p *pull) leftAside(f reconcile.Facts) []reconcile.Output {
 	if p.target == sink.Stdout {
 		return []reconcile.Output{{Path: sink.Stdout, Committed: true, Items: f.Distinct}}
 	}
-	return []reconcile.Output{{Path: p.target + ".partial", Items: f.Distinct}}
+	o := reconcile.Output{Path: p.target + ".partial", Items: f.Distinct}
+	if m, err := p.file.Sync(); err == nil { // synced at the last checkpoint already
+		o.Bytes = m.Length
+	}
+	return []reconcile.Output{o}
 }
 
 // demand adds what the operator asks for.

@@ -87,7 +87,7 @@ func (r *ruler) settled() bool {
 func (r *ruler) finished() bool {
 	switch r.f.Stop {
 	case StopEnd, StopNotSaid:
-		return true
+		return !r.f.MoreKnown
 	case StopLoop, StopReach:
 		return r.f.Totals.Min == r.f.Totals.Max // a total that moved says nothing about a walk that was cut
 	}
@@ -154,6 +154,10 @@ func (r *ruler) within(lo, hi int64) {
 		r.advise("read a smaller span at a time, freeze the set with a filter on time, or raise complete.max_drift")
 		return
 	}
+	if t.Flapped && f.Distinct < t.Max && f.Distinct < t.Last && !r.passFits() {
+		r.wonder("RC006", "held %s distinct items; the total fell to %s and came back to %s: a page may have left items out of both", num(f.Distinct), num(t.Min), num(t.Last))
+		return
+	}
 	r.exact = f.Distinct >= t.Min && f.Distinct <= t.Max || r.passFits()
 	loose := !r.exact || (!r.settled() && f.Tolerance.Of(t.Max) > 0)
 	if !r.settled() && !loose {
@@ -180,7 +184,7 @@ func (r *ruler) within(lo, hi int64) {
 func (r *ruler) passFits() bool {
 	f := r.f
 	p := &f.PassTotals
-	return f.Passes > 1 && f.Movement.Clean() && p.Believed() && p.Min == p.Max && f.PassItems == p.Last
+	return f.Passes > 1 && f.Movement.Clean() && p.Believed() && p.Min == p.Max && f.PassItems == p.Last && f.PassNew == 0
 }
 
 // aboveText says what more items than declared can come from.
