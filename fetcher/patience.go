@@ -37,7 +37,7 @@ func (d *drain) limitPatience(a *answer, pause time.Duration) (bool, time.Durati
 func (d *drain) triesFor(a *answer) int {
 	s, retries := d.state, d.opt.Client.Retries
 	small := s.canShrink(d.shape)
-	if small && s.countsPages() && a.kind != kindPartial && d.tries <= min(2, retries) {
+	if small && s.countsPages() && (a.kind == kindHalf || a.kind == kindDeadline || a.kind == kindPassing) && d.tries <= min(2, retries) {
 		return min(2, retries) // another size means to begin anew
 	}
 	if !small && d.asked > s.Size && s.Ceiling == 0 && (a.kind == kindHalf || a.kind == kindDeadline || a.kind == kindPassing || a.kind == kindPartial) {

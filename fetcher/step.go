@@ -54,6 +54,7 @@ func (s *State) goOn(sh shape, p *adapters.Page, m *match, lapped int64, st *ste
 		st.cause = "the total may only echo its page: the first page once more, in another size"
 	default:
 		s.walksTotal(p)
+		s.MoreHere = p.More == judge.Yes
 		s.stop(reconcile.StopNotSaid, "the last answer does not say whether there is more")
 	}
 }
@@ -135,6 +136,7 @@ func (s *State) askPast(at adapters.Position, why confirmation, text string, st 
 func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
 	if s.Confirming == confirmSize {
 		s.Confirming = confirmNone
+		s.MoreHere = p.More == judge.Yes
 		s.stop(reconcile.StopNotSaid, "the last answer does not say whether there is more")
 		return
 	}
@@ -176,6 +178,9 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 		s.EchoAgain = true // one empty page may be a passing fault, and much hangs on this one
 		st.action, st.cause = judge.ActionRetry, "an empty page past a total that may only echo: once more"
 		return
+	}
+	if int64(rows) > lapped && s.Move.Moved > 0 {
+		s.Move.Unverified++ // the total moves, and what stands past it was not shown
 	}
 	s.Confirming = confirmNone
 	total := judge.Count{}
@@ -302,6 +307,8 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 // position: past the end, or on the way forward again after a step back.
 func (s *State) nothingNew(sh shape, p *adapters.Page, rows int, st *step) {
 	switch {
+	case rows > 0 && rows >= p.Size && s.lap > 0 && p.Next.At.Offset == s.At.Offset && p.Next.At.Size != s.At.Size:
+		s.move(p.Next.At) // all of it was read before, and it shows that the server follows this size
 	case rows == 0 || !s.lapStands(p):
 		s.empty(sh, p, st)
 	case p.Next.At.Offset > s.At.Offset:

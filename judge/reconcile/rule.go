@@ -86,7 +86,9 @@ func (r *ruler) settled() bool {
 // a count can stand for the end.
 func (r *ruler) finished() bool {
 	switch r.f.Stop {
-	case StopEnd, StopNotSaid:
+	case StopEnd:
+		return true
+	case StopNotSaid:
 		return !r.f.MoreKnown
 	case StopLoop, StopReach:
 		return r.f.Totals.Min == r.f.Totals.Max // a total that moved says nothing about a walk that was cut
