@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -117,4 +118,22 @@ func mustURL(t testing.TB, s string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// rows answers as an API by offsets with n items of some 30 bytes and their
+// total.
+func rows(n int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var offset, limit int
+		_, _ = fmt.Sscan(r.FormValue("offset"), &offset)
+		_, _ = fmt.Sscan(r.FormValue("limit"), &limit)
+		b := fmt.Appendf(nil, `{"total":%d,"rows":[`, n)
+		for i := offset; i < min(n, offset+limit); i++ {
+			if i > offset {
+				b = append(b, ',')
+			}
+			b = fmt.Appendf(b, `{"id":%d,"name":"item number %d"}`, i, i)
+		}
+		_, _ = w.Write(append(b, "]}"...))
+	}
 }
