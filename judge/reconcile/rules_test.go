@@ -1,0 +1,263 @@
+package reconcile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// whole is a run that holds 250 of 250 items and has nothing to answer for.
+func whole() reconcile.Facts {
+	f := reconcile.Facts{HasIDs: true, Passes: 1, MaxDrift: 1, MaxFall: 50,
+		Totals: observed(page(250, 100, 100, 0), page(250, 100, 100, 100), page(250, 50, 100, 200))}
+	f.Distinct, f.Received, f.ReadBack = 250, 250, judge.N(250)
+	return f
+}
+
+// ended is a run without a total that ended by the server's word.
+func ended() reconcile.Facts {
+	f := whole()
+	f.Totals = reconcile.Totals{}
+	f.EndReached, f.EndStrength, f.EndWord = true, reconcile.Declared, "the server says that there is no more"
+	return f
+}
+
+// A ruleCase lets one rule speak: what a run did, which verdict the rule must
+// give, and which the run.
+type ruleCase struct {
+	id    string
+	name  string
+	facts reconcile.Facts
+	says  judge.Verdict
+	run   judge.Verdict
+}
+
+// with changes facts; it keeps the cases to a line or two each.
+func with(f reconcile.Facts, change func(*reconcile.Facts)) reconcile.Facts {
+	change(&f)
+	return f
+}
+
+func stopped(why reconcile.Stop, more bool) reconcile.Facts {
+	return with(whole(), func(f *reconcile.Facts) {
+		f.Totals, f.Stop, f.StopText, f.MoreKnown = reconcile.Totals{}, why, "stopped here", more
+	})
+}
+
+func ruleCases() []ruleCase {
+	const u, tr, c = judge.Unknown, judge.Truncated, judge.Complete
+	type F = reconcile.Facts
+	return []ruleCase{
+		{"RC001", "all of the total", whole(), c, c},
+		{"RC002", "one short", with(whole(), func(f *F) { f.Distinct, f.ReadBack = 249, judge.N(249) }), tr, tr},
+		{"RC002", "below a lower bound", with(ended(), func(f *F) { f.Totals = observed(kindOf(judge.LowerBound, 251)) }), tr, tr},
+		{"RC003", "a reach, with a total above it", with(whole(), func(f *F) {
+			f.Totals = observed(page(900, 100, 100, 0))
+			f.Stop, f.Reach, f.ReachText = reconcile.StopReach, judge.N(250), "page 4 is refused"
+		}), tr, tr},
+		{"RC003", "a reach, and nothing says that more is there", with(stopped(reconcile.StopReach, false), func(f *F) { f.Reach = judge.N(250) }), u, u},
+		{"RC004", "one above", with(whole(), func(f *F) { f.Distinct, f.ReadBack = 251, judge.N(251) }), u, u},
+		{"RC005", "a null in a list that counts", with(whole(), func(f *F) { f.Nulls = 1 }), u, u},
+		{"RC006", "moved, a border not verified", with(whole(), func(f *F) {
+			f.Movement = reconcile.Movement{Moved: 2, Shifts: 1, Unverified: 1}
+			f.Everything = f.Movement
+		}), u, u},
+		{"RC007", "no total, no end mark", stopped(reconcile.StopNotSaid, false), u, u},
+		{"RC008", "a page came again", stopped(reconcile.StopLoop, false), u, u},
+		{"RC009", "a page stayed half", with(whole(), func(f *F) {
+			f.Stop, f.HalfLeft = reconcile.StopHalf, []string{"offset 100: body ended at 5 of 9 bytes"}
+		}), tr, tr},
+		{"RC010", "a broken continuation", with(whole(), func(f *F) { f.Stop, f.StopText = reconcile.StopBroken, "another origin" }), tr, tr},
+		{"RC011", "a budget, and more is known", stopped(reconcile.StopBudget, true), tr, tr},
+		{"RC011", "a budget", stopped(reconcile.StopBudget, false), u, u},
+		{"RC011", "a budget that is just enough", with(whole(), func(f *F) { f.Stop = reconcile.StopBudget }), u, u},
+		{"RC012", "items after the end", with(ended(), func(f *F) { f.Lied = "the end was said, and 5 items came after it" }), u, u},
+		{"RC012", "no page past the end", with(ended(), func(f *F) { f.Unconfirmed = "the request past the end was not answered by a page" }), u, u},
+		{"RC013", "items again, no total moved", with(ended(), func(f *F) {
+			f.Movement = reconcile.Movement{Unstable: 3}
+			f.Everything = f.Movement
+		}), u, u},
+		{"RC014", "an echo", with(ended(), func(f *F) { f.Totals = observed(page(100, 100, 100, 0), page(100, 100, 100, 100)) }), u, u},
+		{"RC014", "a possible echo only informs", with(ended(), func(f *F) { f.Totals = observed(page(100, 100, 100, 0)) }), u, c},
+		{"RC015", "ties", with(ended(), func(f *F) { f.Ties = "3 items share the key at a border" }), u, u},
+		{"RC016", "a total that its pages deny", with(whole(), func(f *F) {
+			f.Distinct, f.ReadBack, f.TotalWalks = 200, judge.N(200), true
+		}), u, u},
+		{"RC017", "a partial page stayed so", with(whole(), func(f *F) { f.PartialLeft = []string{"offset 0: timed_out is true"} }), tr, tr},
+		{"RC018", "a row says that it was cut", with(whole(), func(f *F) { f.Notices = []string{"output truncated"} }), tr, tr},
+		{"RC018", "the envelope says so", with(ended(), func(f *F) { f.Wording = []string{"only the first 250"} }), u, u},
+		{"RC019", "one written too few", with(whole(), func(f *F) { f.ReadBack = judge.N(249) }), tr, tr},
+		{"RC019", "one written too many", with(whole(), func(f *F) { f.ReadBack = judge.N(251) }), tr, tr},
+		{"RC019", "a torn output", with(whole(), func(f *F) { f.SinkTorn = "line 250 is no JSON" }), tr, tr},
+		{"RC020", "drift", with(whole(), func(f *F) { f.Totals = observed(page(240, 100, 100, 0), page(260, 100, 100, 100)) }), u, u},
+		{"RC021", "another format, and more is known", stopped(reconcile.StopNoPage, true), tr, tr},
+		{"RC021", "the first request", stopped(reconcile.StopFirst, false), u, u},
+		{"RC022", "refused, and more is known", stopped(reconcile.StopRefused, true), tr, tr},
+		{"RC022", "failed", stopped(reconcile.StopFault, false), u, u},
+		{"RC023", "a dead position, and more is known", stopped(reconcile.StopExpired, true), tr, tr},
+		{"RC023", "a dead position", stopped(reconcile.StopExpired, false), u, u},
+		{"RC024", "declared where counted is required", with(ended(), func(f *F) { f.Require = reconcile.Counted }), u, u},
+		{"RC025", "the filter was dropped", with(whole(), func(f *F) { f.Rejected = 2 }), u, u},
+		{"RC026", "one id twice on one page", with(whole(), func(f *F) { f.SameID, f.Conflicts, f.Examples = 1, 1, []string{"7"} }), u, u},
+		{"RC027", "fewer than complete.min_items", with(whole(), func(f *F) { f.MinItems = 251 }), u, u},
+		{"RC027", "a fall", with(whole(), func(f *F) { f.LastComplete = judge.N(501) }), u, u},
+		{"RC028", "a signal, and more is known", stopped(reconcile.StopSignal, true), tr, tr},
+		{"RC028", "a wait too long", stopped(reconcile.StopWait, false), u, u},
+		{"RC030", "a declared end", ended(), c, c},
+		{"RC031", "an assumed end", with(ended(), func(f *F) { f.EndStrength = reconcile.Assumed }), c, c},
+		{"RC032", "a collapse beside a declared end", with(ended(), func(f *F) {
+			f.Totals = observed(kindOf(judge.Estimate, 900), reconcile.Observation{Kind: judge.Estimate, Distinct: 250})
+		}), u, u},
+		{"RC033", "totals that disagree", with(whole(), func(f *F) { f.Disagree = []string{"the body says 250, the header 251"} }), u, c},
+		{"RC034", "an estimate", with(ended(), func(f *F) { f.Totals = observed(kindOf(judge.Estimate, 900)) }), u, c},
+		{"RC035", "an item that changed", with(whole(), func(f *F) { f.Conflicts, f.Examples = 1, []string{"7"} }), u, c},
+		{"RC036", "items without an id", with(whole(), func(f *F) { f.NoID = 3 }), u, c},
+		{"RC037", "a skipping link", with(whole(), func(f *F) { f.Skips = 1 }), u, c},
+		{"RC038", "a clamped size", with(whole(), func(f *F) { f.Clamped = 50 }), u, c},
+		{"RC039", "moved, and seen through", with(whole(), func(f *F) {
+			f.Movement = reconcile.Movement{Moved: 1, Shifts: 1}
+			f.Everything = f.Movement
+		}), u, c},
+		{"TR006", "the judge's suspicion of a cap", with(stopped(reconcile.StopNotSaid, false), func(f *F) { f.Suspicion = "100 items, a common cap" }), u, u},
+	}
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range ruleCases() {
+		t.Run(c.id+" "+c.name, func(t *testing.T) {
+			r := reconcile.Rule(c.facts)
+			if r.Verdict != c.run {
+				t.Errorf("the run is %v, want %v: %v", r.Verdict, c.run, r.Evidence)
+			}
+			i := slices.IndexFunc(r.Evidence, func(e reconcile.Evidence) bool { return e.ID == c.id })
+			switch {
+			case i < 0:
+				t.Fatalf("it does not speak: %v", r.Evidence)
+			case r.Evidence[i].Verdict != c.says:
+				t.Errorf("it says %v, want %v", r.Evidence[i].Verdict, c.says)
+			case strings.Contains(r.Evidence[i].Text, "%!"):
+				t.Errorf("a broken text: %s", r.Evidence[i].Text)
+			}
+		})
+	}
+}
+
+// spokenElsewhere are rules of the table that Rule never speaks, with who
+// does: they are about a run that did not come as far as a ruling.
+var spokenElsewhere = map[string]string{"RC040": "internal/pull, where the sink or the store failed"}
+
+// Every rule of the table has a case for each verdict that it documents, every
+// case is documented, and ids are in order and never given twice.
+func TestRulesAreAllCovered(t *testing.T) {
+	said := map[string][]judge.Verdict{}
+	for _, c := range ruleCases() {
+		said[c.id] = append(said[c.id], c.says)
+	}
+	documented := map[string][]judge.Verdict{}
+	before := ""
+	for _, d := range reconcile.Table {
+		documented[d.ID] = d.Verdicts
+		if d.ID <= before {
+			t.Errorf("%s stands after %s", d.ID, before)
+		}
+		before = d.ID
+		if d.Title == "" || d.Doc == "" || d.Layer == "" {
+			t.Errorf("%s is not documented", d.ID)
+		}
+		if spokenElsewhere[d.ID] != "" {
+			if said[d.ID] != nil {
+				t.Errorf("%s has a case, and is said to be spoken elsewhere", d.ID)
+			}
+			continue
+		}
+		for _, v := range d.Verdicts {
+			if !slices.Contains(said[d.ID], v) {
+				t.Errorf("no case lets %s say %v", d.ID, v)
+			}
+		}
+	}
+	for id, verdicts := range said {
+		if strings.HasPrefix(id, "TR") {
+			continue // a rule of package judge
+		}
+		for _, v := range verdicts {
+			if !slices.Contains(documented[id], v) {
+				t.Errorf("%s says %v, and its documentation does not", id, v)
+			}
+		}
+	}
+}
+
+// A rule that only informs changes no verdict: RC033 to RC039 stand in runs
+// that are COMPLETE.
+func TestInforms(t *testing.T) {
+	for _, d := range reconcile.Table {
+		want := d.ID >= "RC032" && d.ID != "RC040"
+		if got := reconcile.Informs(d.ID); got != want {
+			t.Errorf("%s: informs %v, want %v", d.ID, got, want)
+		}
+	}
+	if reconcile.Informs("TR006") {
+		t.Error("TR006 is a suspicion, and it informs")
+	}
+}
+
+// What decided the verdict stands first.
+func TestEvidenceOrder(t *testing.T) {
+	f := with(ended(), func(f *reconcile.Facts) {
+		f.Nulls, f.Skips = 1, 1
+		f.Notices = []string{"output truncated"}
+	})
+	var got []string
+	for _, e := range reconcile.Rule(f).Evidence {
+		got = append(got, e.ID)
+	}
+	if want := []string{"RC018", "RC005", "RC030", "RC037"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The evidence is a list even where it is empty, for it is written as JSON.
+func TestEvidenceIsNeverNil(t *testing.T) {
+	if r := reconcile.Rule(reconcile.Facts{}); r.Evidence == nil || r.Advice == nil || r.Verdict != judge.Unknown || !speaks(r, "RC007") {
+		t.Errorf("no facts at all: %+v", r)
+	}
+}
+
+func TestStops(t *testing.T) {
+	var resumable []string
+	seen := map[string]bool{}
+	for s := reconcile.StopEnd; s <= reconcile.StopNotSaid; s++ {
+		if seen[s.String()] || s.String() == "stop" {
+			t.Errorf("stop %d has no name of its own: %s", s, s)
+		}
+		seen[s.String()] = true
+		if s.Resumable() {
+			resumable = append(resumable, s.String())
+		}
+	}
+	if want := []string{"budget", "signal", "max_wait", "fault"}; !slices.Equal(resumable, want) {
+		t.Errorf("resumable are %v, want %v", resumable, want)
+	}
+}
+
+func TestStrengthNames(t *testing.T) {
+	for s := reconcile.Assumed; s <= reconcile.Counted; s++ {
+		text, err := s.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back reconcile.Strength
+		if err := back.UnmarshalJSON(text); err != nil || back != s {
+			t.Errorf("%s comes back as %v, %v", text, back, err)
+		}
+	}
+	for _, name := range []string{"", "none", "Counted", "counted "} {
+		if s, ok := reconcile.ParseStrength(name); ok {
+			t.Errorf("%q is read as %v", name, s)
+		}
+	}
+}
