@@ -83,6 +83,12 @@ func (r *Reader) open(resp Response) (*Answer, error) {
 			return nil, malformed(err)
 		}
 		a.list.elements = len(spans)
+		if r.lists != nil {
+			a.list.elements = 0
+			if inner, _, err := r.lists.Items(resp.Body, nil); err != nil || len(inner) < len(spans) {
+				return nil, &Trouble{Kind: TroubleMissing, Msg: fmt.Sprintf("%d of %d elements have no list at items.path %q", len(spans)-len(inner), len(spans), r.spec.Items.Path)}
+			}
+		}
 	}
 	return a, nil
 }

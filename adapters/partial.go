@@ -17,12 +17,13 @@ type sign struct {
 var builtinSigns = []Condition{
 	{Path: "incomplete_results", Is: new("true")},
 	{Path: "timed_out", Is: new("true")},
+	{Path: "truncated", Is: new("true")},
 	{Path: "_shards.successful", Below: "_shards.total"},
 	{Path: "shards.successful", Below: "shards.total"},
 }
 
 // wordFields are the top-level names that hold words of the envelope.
-var wordFields = []string{"message", "note", "notes", "notice", "remark", "warning", "info", "detail"}
+var wordFields = []string{"message", "note", "notes", "notice", "remark", "warning", "warnings", "info", "detail"}
 
 // newSigns registers the signs of a spec and those that are built in.
 func newSigns(c *compiler) []sign {

@@ -18,6 +18,7 @@ type Reader struct {
 	paths     []jsonscan.Path // of the envelope, by field-1
 	items     jsonscan.Path
 	each      *jsonscan.Path  // the array whose elements items goes through, as in edges.#.node
+	lists     *jsonscan.Path  // the lists of those elements, where a modifier joins them
 	inItem    []jsonscan.Path // the id paths and, last, the check path
 	checks    bool            // the last of inItem is the check path
 	want      *jsonscan.Want  // everything in one walk; nil where a path needs more
@@ -30,6 +31,7 @@ type Reader struct {
 	last, echo field
 	pin        field
 	signs      []sign
+	hints      []field // names under which servers say that there is more, and which no config names
 	words      []field
 	offers     []field
 }
@@ -82,6 +84,10 @@ func (r *Reader) compile(c *compiler) {
 		if array, rest, ok := strings.Cut(s.Items.Path, ".#."); ok && !strings.Contains(rest, "#") {
 			each := c.path("items.path", array)
 			r.each = &each
+			if inner, _, piped := strings.Cut(rest, "|"); piped { // the modifier drops elements without a list
+				lists := c.path("items.path", array+".#."+inner)
+				r.lists = &lists
+			}
 		}
 	case formatNDJSON, formatCSV:
 	default:
@@ -107,6 +113,7 @@ func (r *Reader) compile(c *compiler) {
 	if s.Pages.Style == styleSingle {
 		r.offers = newOffers(c)
 	}
+	r.hints = newHints(c)
 	r.total = newCounter(c)
 	lines := []string{"error", "errors"}
 	if s.ErrorsSet {
@@ -192,14 +199,62 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	p.Wording = r.wording(a)
 	p.Next = r.style.Next(at, req, a)
 	p.Offered = r.offered(a)
+	p.Doubt = r.doubt(a)
 	pin := at.Pin
-	if v := a.value(r.pin); len(pin) == 0 && v.Exists() && !v.IsNull() {
-		pin = compact(v.Raw)
+	if v := a.value(r.pin); v.Exists() && !v.IsNull() {
+		if now := compact(v.Raw); len(pin) == 0 {
+			pin = now
+		} else {
+			p.PinMoved = string(now) != string(pin)
+		}
 	}
 	p.Pin = cursorText(pin, false)
 	if p.Next.State == Follow || p.Next.HasAt {
 		p.Next.At.Pin = pin
 	}
+}
+
+// hintFields are top-level names under which servers say that there is more.
+var hintFields = []string{"has_more", "hasMore", "has_next", "truncated_by", "next_page_token", "next_cursor"}
+
+// newHints registers those of them that no key of the spec reads.
+func newHints(c *compiler) []field {
+	p := c.spec.Pages
+	if c.spec.Items.Format != formatJSON || p.Style == styleSingle {
+		return nil
+	}
+	var out []field
+	for _, name := range hintFields {
+		if name != p.MorePath && name != p.CursorPath && name != p.NextPath && name != c.spec.Items.Path {
+			out = append(out, c.builtin(name))
+		}
+	}
+	return out
+}
+
+// doubt names what speaks against an end that the answer says. An explicit
+// has-more flag that the config names outranks it.
+func (r *Reader) doubt(a *Answer) string {
+	if text := r.total.unread(a); text != "" {
+		return text
+	}
+	if a.More == judge.No {
+		return ""
+	}
+	for _, f := range r.hints {
+		v := a.value(f)
+		if truth(v) == judge.Yes || truth(v) == judge.NotSaid && v.Exists() && !empty(v) {
+			return "a field that the config does not name offers more: " + oneLine(valueText(v))
+		}
+	}
+	if r.spec.Pages.Style != "link" {
+		for _, l := range a.Links {
+			if l.Has("next") && !r.endsBy(l) {
+				return "a Link header offers a next page, and the config follows something else"
+			}
+		}
+	}
+	return ""
 }
 
 // totals collects every total that the answer states.

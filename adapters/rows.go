@@ -3,6 +3,7 @@ package adapters
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,9 +39,15 @@ type row struct {
 func (r *Reader) rows(a *Answer, p *Page) ([]row, jsonscan.State, error) {
 	switch r.spec.Items.Format {
 	case formatNDJSON:
+		if err := a.openEnded(); err != nil {
+			return nil, jsonscan.Array, err
+		}
 		rows, err := lines(a.Body)
 		return rows, jsonscan.Array, err
 	case formatCSV:
+		if err := a.openEnded(); err != nil {
+			return nil, jsonscan.Array, err
+		}
 		rows, notices, err := records(a.Body)
 		p.Notices = notices
 		return rows, jsonscan.Array, err
@@ -73,6 +80,15 @@ func (r *Reader) walkedRows(a *Answer) []row {
 		}
 	}
 	return rows
+}
+
+// openEnded is the error of lines whose last one may be cut: it has no newline,
+// and no length was declared.
+func (a *Answer) openEnded() error {
+	if len(a.Body) == 0 || a.Body[len(a.Body)-1] == '\n' || a.Header.Get("Content-Length") != "" {
+		return nil
+	}
+	return errors.New("the last line has no newline, and no Content-Length says that it is whole")
 }
 
 // lines splits a body of JSON lines. Empty lines are nothing; a last line

@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -79,6 +80,22 @@ func (n counter) read(a *Answer, source TotalSource, before int64) (Total, bool)
 		value = addSat(value, before)
 	}
 	return Total{Source: source, Value: value, Kind: weaker(weaker(kind, n.stated(a)), relationKind(a.value(n.relation)))}, true
+}
+
+// unread says that a total stands where the config names one and is no whole
+// number. "" where it is absent, null, or could be read.
+func (n counter) unread(a *Answer) string {
+	v := a.value(n.path)
+	if v.IsObject() && a.value(n.inner).Exists() {
+		v = a.value(n.inner)
+	}
+	if n.spec.Path == "" || !v.Exists() || v.IsNull() || v.IsString() && v.Str() == "" {
+		return ""
+	}
+	if _, ok := n.read(a, FromBody, 0); ok {
+		return ""
+	}
+	return fmt.Sprintf("total.path %q holds %s, which is no whole number: use total.match", n.spec.Path, oneLine(valueText(v)))
 }
 
 // stated is the kind that the config or a field of the answer gives a total.

@@ -120,6 +120,9 @@ func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 	_, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	name := strings.ToLower(params["charset"])
 	if err != nil || name == "" || name == "utf-8" || name == "us-ascii" {
+		if !utf8.Valid(b) {
+			return nil, fmt.Errorf("%w: the body is no UTF-8", errCoding)
+		}
 		return b, nil
 	}
 	e, err := htmlindex.Get(name)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 
 // A raw is one answer as it came over the wire, or the fault instead of one.
 type raw struct {
-	waited time.Duration // in pauses between the tries
+	waited   time.Duration // in pauses between the tries
 	started  time.Time
 	duration time.Duration
 	url      string // the address that answered, after redirects
@@ -294,8 +295,17 @@ func (c *client) redirect(r *http.Request, via []*http.Request) error {
 	case from.URL.Scheme == "https" && r.URL.Scheme != "https":
 		return fmt.Errorf("%w: from https down to %s", errRedirect, r.URL.Scheme)
 	}
+	asked, now := via[0].URL.Query(), r.URL.Query()
+	for name, values := range asked {
+		if !slices.Equal(values, now[name]) {
+			return fmt.Errorf("%w: it changes the parameter %q, so that another page would come", errRedirect, name)
+		}
+	}
 	if sameOrigin(r.URL, c.origin) {
 		return nil
+	}
+	if c.authorized(via[0]) {
+		return fmt.Errorf("%w: to another origin, %s, where the credentials do not go: it would answer as for anybody", errRedirect, r.URL.Host)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		return fmt.Errorf("%w: it would send the request body to another origin, %s", errRedirect, r.URL.Host)
@@ -311,6 +321,18 @@ func (c *client) redirect(r *http.Request, via []*http.Request) error {
 		}
 	}
 	return nil
+}
+
+// authorized reports whether the config has credentials for a request.
+func (c *client) authorized(r *http.Request) bool {
+	if c.opt.Auth == nil {
+		return false
+	}
+	bare := r.Clone(r.Context())
+	bare.Header = http.Header{}
+	address := bare.URL.String()
+	c.opt.Auth(bare)
+	return len(bare.Header) > 0 || bare.URL.String() != address
 }
 
 // sameOrigin compares scheme, host and port.

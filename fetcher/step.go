@@ -85,6 +85,9 @@ func (s *State) zeroAgain(p *adapters.Page, st *step) bool {
 func (s *State) saidEnd(sh shape, p *adapters.Page, m *match, word string, st *step) {
 	s.walksTotal(p)
 	s.EndStrength, s.EndWord = reconcile.Declared, word
+	if p.Doubt != "" && !s.PassTotals.Believed() && s.Unconfirmed == "" {
+		s.Unconfirmed = fmt.Sprintf("%s; in the same answer: %s", word, p.Doubt)
+	}
 	past, can := s.past(sh, p)
 	full := s.fullPage(p)
 	if s.Skips > 0 && !s.PassTotals.Believed() && s.Unconfirmed == "" {
@@ -430,6 +433,9 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 		s.endAt(reconcile.Declared, "the server counts 0 pages")
 	case !early && s.countedOn(sh, p) && s.Empties < emptiesEver:
 		s.move(p.Next.At) // the server's page count says that further pages follow
+	case !early && s.PassTotals.Believed() && p.More == judge.Yes:
+		s.MoreHere = true
+		s.stop(reconcile.StopNotSaid, "a page past the total is empty, and the server still says that there is more")
 	case !early && s.PassTotals.Believed():
 		s.atTotal(sh, p, st)
 	case !early && s.PassTotals.Doubtful():

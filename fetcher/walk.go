@@ -258,7 +258,7 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 		return s.sizeIgnored(p, st)
 	case regrid && s.SizeCheck > 0 && lapped > 0 && !m.Joins:
 		return s.sizeIgnored(p, st)
-	case regrid && lapped > 0:
+	case lapped > 0 && m.Joins:
 		s.SizeCheck = 0
 	}
 	if lapped == 0 {
@@ -394,6 +394,10 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.PassNew += int64(m.New)
 	s.MaxRows = max(s.MaxRows, len(p.Items)+p.Nulls+p.Rejected)
 	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
+	if p.PinMoved {
+		s.Move.Unverified++
+		s.Move.Moved++
+	}
 	s.Conflicts += int64(m.Conflicts)
 	s.SameID += int64(m.SameID)
 	for _, e := range m.Examples {
@@ -412,6 +416,9 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	keep(&s.Notices, p.Notices)
 	if sh.keyset && !sh.pages.KeysetInclusive && !bool(sh.keyIsID) && !sh.pages.SortUnique {
 		s.Ties = fmt.Sprintf("pages go on after the last %s, which is not the id: items that share one can be lost at a border", sh.pages.KeysetPath)
+	}
+	if sh.keyset && sh.pages.KeysetInclusive && s.Page > 1 && len(p.Items) > 0 && m.Fresh == len(p.Items) {
+		s.Move.Unverified++ // an inclusive page begins with the item that it goes on from
 	}
 	if p.LastPages.OK {
 		s.LastPages, s.LastSize = p.LastPages.N, p.Size
