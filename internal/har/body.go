@@ -45,7 +45,12 @@ func readBody(body []byte, mimeType string, into *judge.Response) {
 	case '[':
 		into.Items = length(top)
 	case '{':
-		members(top).read(into)
+		o, twice := members(top)
+		o.read(into)
+		into.Text = o.wording()
+		if twice || o.doubtful(2) {
+			doubt(into)
+		}
 	}
 }
 
@@ -63,27 +68,30 @@ func claimsJSON(mimeType string) bool {
 // name stands twice.
 type object map[string]json.RawMessage
 
-// members reads the top of an object that is valid JSON.
-func members(body []byte) object {
-	o, seen := object{}, map[string]bool{}
+// members reads the top of an object that is valid JSON, and whether a name
+// stands there twice.
+func members(body []byte) (o object, twice bool) {
+	o = object{}
+	seen := map[string]bool{}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if _, err := dec.Token(); err != nil {
-		return o
+		return o, true
 	}
 	for dec.More() {
 		var raw json.RawMessage
 		token, err := dec.Token()
 		name, ok := token.(string)
 		if err != nil || !ok || dec.Decode(&raw) != nil {
-			return object{} // cannot be in valid JSON; if it is, nothing is read
+			return object{}, true // cannot be in valid JSON; if it is, nothing is read
 		}
 		o[name] = raw
 		if seen[name] {
 			delete(o, name)
+			twice = true
 		}
 		seen[name] = true
 	}
-	return o
+	return o, twice
 }
 
 // read fills in everything that the members say.

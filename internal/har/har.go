@@ -24,6 +24,12 @@
 //     recorded size measure the same thing; see size.go. A shortfall is never
 //     made up out of compression or of sizes that were not recorded.
 //
+// What cannot be read is not taken for nothing: beside a position in the URL or
+// the request's body that is not understood, an unread continuation, an error
+// or a part in the envelope, a method that lists nothing or a range of more,
+// whatever speaks for completeness stays unsaid; see doubt.go. A status that is
+// no integer, and a name that stands twice in the archive, are errors.
+//
 // An entry without an answer (status 0) has no status, and the recorder's
 // error as its error text.
 package har
@@ -34,6 +40,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"lastdrop/judge"
@@ -56,10 +63,16 @@ type request struct {
 	Method string `json:"method"`
 	URL    string `json:"url"`
 	Query  []pair `json:"queryString"`
+	Post   post   `json:"postData"`
+}
+
+type post struct {
+	Text   string `json:"text"`
+	Params []pair `json:"params"`
 }
 
 type response struct {
-	Status   number  `json:"status"`
+	Status   status  `json:"status"`
 	Headers  []pair  `json:"headers"`
 	Content  content `json:"content"`
 	BodySize number  `json:"bodySize"`
@@ -88,6 +101,20 @@ func (n *number) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// status is a number that has to be one, or null.
+type status struct {
+	judge.Count
+	odd bool // something else stands there
+}
+
+// UnmarshalJSON never fails: the entry's own reading names the path.
+func (s *status) UnmarshalJSON(data []byte) error {
+	s.Count = count(data)
+	_, err := strconv.Atoi(string(data))
+	s.odd = err != nil && !s.OK && string(data) != "null"
+	return nil
+}
+
 // Read reads an archive and gives one snapshot for each entry, so that the
 // index of a snapshot is that of its entry. An archive without entries is an
 // empty slice. The error of a bad archive is one line.
@@ -99,6 +126,9 @@ func Read(data []byte) ([]judge.Snapshot, error) {
 	}
 	if a.Log == nil || a.Log.Entries == nil {
 		return nil, errors.New("not an HTTP archive: log.entries is missing")
+	}
+	if at := repeated(data, ""); at != "" {
+		return nil, fmt.Errorf("not an HTTP archive: %s stands there twice", at)
 	}
 	all := make([]judge.Snapshot, 0, len(*a.Log.Entries))
 	for i, e := range *a.Log.Entries {
@@ -131,6 +161,9 @@ func (e entry) snapshot() (judge.Snapshot, error) {
 		return s, errors.New("response: is missing")
 	}
 	r := e.Response
+	if r.Status.odd {
+		return s, errors.New("response.status: is not an integer")
+	}
 	body, err := r.Content.body()
 	if err != nil {
 		return s, fmt.Errorf("response.content.text: %w", err)
@@ -139,6 +172,13 @@ func (e entry) snapshot() (judge.Snapshot, error) {
 	r.answer(&s.Response)
 	readBody(body, r.Content.MimeType, &s.Response)
 	r.measure(e.Request.Method, body, &s.Response)
+	switch {
+	case e.Request.unplaced(s.Request): // a total above the items proves nothing there
+		s.Response.Total, s.Response.TotalKind = judge.Count{}, ""
+		doubt(&s.Response)
+	case !e.aboutSet() || r.partOfSet():
+		doubt(&s.Response)
+	}
 	return s, nil
 }
 
