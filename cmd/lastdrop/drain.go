@@ -176,8 +176,12 @@ func (d *drainRun) begun(name, run string, resumed bool, others []store.Info) {
 	if resumed {
 		fmt.Fprintf(d.errs, "lastdrop: going on with run %s of %s (--fresh begins anew)\n", run, name)
 	}
+	fate := "is left alone"
+	if d.flags.fresh {
+		fate = "is given up if its items stood in the same file"
+	}
 	for _, o := range others {
-		fmt.Fprintf(d.errs, "lastdrop: note: run %s of %s is unfinished under another config, and is left alone\n", o.Run, name)
+		fmt.Fprintf(d.errs, "lastdrop: note: run %s of %s is unfinished under another config, and %s\n", o.Run, name, fate)
 	}
 }
 
