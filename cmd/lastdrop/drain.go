@@ -100,6 +100,7 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	graceful.Store(true) // from here on a signal comes to a checkpoint
 	st, err := store.Open(ctx, d.flags.db)
 	if err != nil {
 		return exitError{exitNotRun, err.Error()}

@@ -29,6 +29,10 @@ func run() int {
 // stopped holds the signal that asked the process to stop, 0 without one.
 var stopped atomic.Int32
 
+// graceful is set by a command that ends by itself once its context is done;
+// any other is ended at the first signal.
+var graceful atomic.Bool
+
 // execute runs one command line.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, cancel := context.WithCancel(ctx)
@@ -51,12 +55,16 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 const another = time.Second
 
 // stopOnce cancels at the first signal, so that the run comes to a checkpoint
-// and a report, and ends the process at a later one.
+// and a report, and ends the process at a later one. A command that does not
+// look at its context is ended at once.
 func stopOnce(signals <-chan os.Signal, cancel context.CancelFunc) {
 	sig := <-signals
 	first := time.Now()
 	if s, is := sig.(syscall.Signal); is {
 		stopped.Store(int32(s))
+	}
+	if !graceful.Load() {
+		os.Exit(128 + int(stopped.Load()))
 	}
 	cancel()
 	for range signals {
