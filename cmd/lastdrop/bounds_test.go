@@ -25,3 +25,14 @@ func TestReadBounded(t *testing.T) {
 		t.Fatalf("%d bytes, error %v", len(data), err)
 	}
 }
+
+// TestGuarded: a panic is no verdict.
+func TestGuarded(t *testing.T) {
+	var errs strings.Builder
+	if code := guarded(&errs, func() int { panic("oh") }); code != exitNotRun {
+		t.Fatalf("status %d", code)
+	}
+	if !strings.HasPrefix(errs.String(), "lastdrop: internal error: oh\n") {
+		t.Fatalf("said %q", errs.String())
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -47,7 +48,19 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	return status(root.ExecuteContext(ctx), errs)
+	return guarded(errs, func() int { return status(root.ExecuteContext(ctx), errs) })
+}
+
+// guarded gives the status of do. A panic would end the process with 2, which
+// means TRUNCATED: it is told, and is 1.
+func guarded(errs io.Writer, do func() int) (code int) {
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintf(errs, "lastdrop: internal error: %v\n%s", v, debug.Stack())
+			code = exitNotRun
+		}
+	}()
+	return do()
 }
 
 // another is the least time after which a second signal counts as one: a
@@ -85,6 +98,9 @@ func status(err error, errs io.Writer) int {
 	}
 	if exit.msg != "" {
 		for line := range strings.SplitSeq(strings.TrimRight(exit.msg, "\n"), "\n") {
+			if line = strings.TrimSpace(line); line == "" {
+				continue // cobra sets its suggestions apart
+			}
 			fmt.Fprintln(errs, "lastdrop: "+line)
 		}
 	}
@@ -112,6 +128,19 @@ Begin with "lastdrop demo": it needs no network and no file.`,
 		return exitError{exitNotRun, fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
 	})
 	root.AddCommand(newDemoCmd(), newDrainCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newRulesCmd(), newSimCmd(), newVersionCmd())
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			show := c.Run
+			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err != nil || (found == root && len(args) > 0) {
+					return exitError{exitNotRun, fmt.Sprintf("no help for %q: lastdrop --help lists the commands", strings.Join(args, " "))}
+				}
+				show(c, args)
+				return nil
+			}
+		}
+	}
 	return root
 }
 
