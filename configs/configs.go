@@ -7,6 +7,7 @@ package configs
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"lastdrop/internal/secret"
@@ -16,7 +17,12 @@ import (
 // as os.LookupEnv does. The error is an Errors where the config is bad, else
 // one that says why the file could not be read.
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
-	data, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // Parse refuses one beyond the limit
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}

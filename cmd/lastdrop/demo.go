@@ -51,7 +51,10 @@ func newDemoCmd() *cobra.Command {
 then with lastdrop, and shows both side by side. It needs no network and no
 file, and leaves nothing behind.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			graceful.Store(true) // it removes its folder
+			return runDemo(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
 }
 

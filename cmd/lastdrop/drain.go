@@ -100,6 +100,7 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	graceful.Store(true) // from here on a signal comes to a checkpoint
 	st, err := store.Open(ctx, d.flags.db)
 	if err != nil {
 		return exitError{exitNotRun, err.Error()}
@@ -163,7 +164,9 @@ func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config, 
 		return exitNotRun, err
 	}
 	d.reports = append(d.reports, rep)
-	d.show(rep)
+	if lost := d.show(rep); lost != nil {
+		return exitNotRun, fmt.Errorf("%s: the report cannot be written: %w", c.Name, lost)
+	}
 	if err != nil && rep.Error == "" {
 		return rep.Exit, fmt.Errorf("%s: %w", c.Name, err)
 	}
@@ -174,24 +177,28 @@ func (d *drainRun) begun(name, run string, resumed bool, others []store.Info) {
 	if resumed {
 		fmt.Fprintf(d.errs, "lastdrop: going on with run %s of %s (--fresh begins anew)\n", run, name)
 	}
+	fate := "is left alone"
+	if d.flags.fresh {
+		fate = "is given up if its items stood in the same file"
+	}
 	for _, o := range others {
-		fmt.Fprintf(d.errs, "lastdrop: note: run %s of %s is unfinished under another config, and is left alone\n", o.Run, name)
+		fmt.Fprintf(d.errs, "lastdrop: note: run %s of %s is unfinished under another config, and %s\n", o.Run, name, fate)
 	}
 }
 
-func (d *drainRun) show(rep reconcile.Report) {
+// show prints a report. The error tells that a report asked for as JSON is
+// lost, so that its reader has nothing to go by.
+func (d *drainRun) show(rep reconcile.Report) error {
 	if d.flags.asJSON {
 		if rep.State == "failed" {
 			fmt.Fprintf(d.errs, "lastdrop: %s: %s\n", rep.Name, rep.Error)
 		}
 		enc := json.NewEncoder(d.out)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(rep); err != nil {
-			fmt.Fprintln(d.errs, "lastdrop: "+err.Error())
-		}
-		return
+		return enc.Encode(rep)
 	}
 	printReport(d.errs, rep, d.color)
+	return nil
 }
 
 // sum is one line over several configs.
@@ -251,7 +258,7 @@ func configFiles(args []string) ([]string, error) {
 func loadAll(files []string) ([]*configs.Config, error) {
 	var cfgs []*configs.Config
 	var bad []string
-	names := map[string]string{}
+	names, targets := map[string]string{}, owners{}
 	for _, f := range files {
 		c, err := configs.Load(f, os.LookupEnv)
 		if err != nil {
@@ -262,12 +269,35 @@ func loadAll(files []string) ([]*configs.Config, error) {
 			bad = append(bad, fmt.Sprintf("%s: name %q is that of %s too: give each pull its own name", f, c.Name, other))
 		}
 		names[c.Name] = f
+		if err := targets.claim(f, c.Output.To); err != nil {
+			bad = append(bad, err.Error())
+		}
 		cfgs = append(cfgs, c)
 	}
 	if len(bad) > 0 {
 		return nil, exitError{exitNotRun, strings.Join(bad, "\n")}
 	}
 	return cfgs, nil
+}
+
+// owners tells which config file writes to which target.
+type owners map[string]string
+
+// claim notes the target of a config file. Two that write the same file are
+// refused: the later would take the earlier one's items away.
+func (o owners) claim(file, target string) error {
+	if target == "" || target == sink.Stdout {
+		return nil
+	}
+	path := filepath.Clean(target)
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if other, twice := o[path]; twice {
+		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, target, other)
+	}
+	o[path] = file
+	return nil
 }
 
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {

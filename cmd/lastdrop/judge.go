@@ -153,13 +153,18 @@ func expand(arg string) ([]string, error) {
 // load reads the snapshots of one file.
 func (r *judgeRun) load(path string) ([]judge.Snapshot, error) {
 	if path == "-" {
-		data, err := io.ReadAll(r.in)
+		data, err := readBounded(r.in)
 		if err != nil {
 			return nil, err
 		}
 		return judge.Decode(data)
 	}
-	data, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := readBounded(file)
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +172,18 @@ func (r *judgeRun) load(path string) ([]judge.Snapshot, error) {
 		return har.Read(data)
 	}
 	return judge.Decode(data)
+}
+
+// maxInput bounds what is read of one input; tests set it lower.
+var maxInput int64 = 256 << 20
+
+// readBounded reads an input to its end, or fails where it is too long.
+func readBounded(in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err == nil && int64(len(data)) > maxInput {
+		err = fmt.Errorf("longer than %d bytes: too long to judge; split it", maxInput)
+	}
+	return data, err
 }
 
 // report says that something could not be read.

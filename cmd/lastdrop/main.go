@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -29,6 +30,10 @@ func run() int {
 // stopped holds the signal that asked the process to stop, 0 without one.
 var stopped atomic.Int32
 
+// graceful is set by a command that ends by itself once its context is done;
+// any other is ended at the first signal.
+var graceful atomic.Bool
+
 // execute runs one command line.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, cancel := context.WithCancel(ctx)
@@ -43,7 +48,19 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	return status(root.ExecuteContext(ctx), errs)
+	return guarded(errs, func() int { return status(root.ExecuteContext(ctx), errs) })
+}
+
+// guarded gives the status of do. A panic would end the process with 2, which
+// means TRUNCATED: it is told, and is 1.
+func guarded(errs io.Writer, do func() int) (code int) {
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintf(errs, "lastdrop: internal error: %v\n%s", v, debug.Stack())
+			code = exitNotRun
+		}
+	}()
+	return do()
 }
 
 // another is the least time after which a second signal counts as one: a
@@ -51,12 +68,16 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writ
 const another = time.Second
 
 // stopOnce cancels at the first signal, so that the run comes to a checkpoint
-// and a report, and ends the process at a later one.
+// and a report, and ends the process at a later one. A command that does not
+// look at its context is ended at once.
 func stopOnce(signals <-chan os.Signal, cancel context.CancelFunc) {
 	sig := <-signals
 	first := time.Now()
 	if s, is := sig.(syscall.Signal); is {
 		stopped.Store(int32(s))
+	}
+	if !graceful.Load() {
+		os.Exit(128 + int(stopped.Load()))
 	}
 	cancel()
 	for range signals {
@@ -77,6 +98,9 @@ func status(err error, errs io.Writer) int {
 	}
 	if exit.msg != "" {
 		for line := range strings.SplitSeq(strings.TrimRight(exit.msg, "\n"), "\n") {
+			if line = strings.TrimSpace(line); line == "" {
+				continue // cobra sets its suggestions apart
+			}
 			fmt.Fprintln(errs, "lastdrop: "+line)
 		}
 	}
@@ -104,6 +128,19 @@ Begin with "lastdrop demo": it needs no network and no file.`,
 		return exitError{exitNotRun, fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
 	})
 	root.AddCommand(newDemoCmd(), newDrainCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newRulesCmd(), newSimCmd(), newVersionCmd())
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			show := c.Run
+			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err != nil || (found == root && len(args) > 0) {
+					return exitError{exitNotRun, fmt.Sprintf("no help for %q: lastdrop --help lists the commands", strings.Join(args, " "))}
+				}
+				show(c, args)
+				return nil
+			}
+		}
+	}
 	return root
 }
 

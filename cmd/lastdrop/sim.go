@@ -35,6 +35,7 @@ It prints its address and serves until it is stopped by SIGINT or SIGTERM.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			graceful.Store(true)
 			run.out = cmd.OutOrStdout()
 			return run.do(cmd.Context())
 		},

@@ -56,11 +56,14 @@ func validate(out, errs io.Writer, args []string) error {
 		return err
 	}
 	bad := 0
-	owner := map[string]string{}
+	owner, targets := map[string]string{}, owners{}
 	for _, file := range files {
 		c, err := configs.Load(file, os.LookupEnv)
 		if err == nil && owner[c.Name] != "" {
 			err = fmt.Errorf("%s: name: %q is that of %s too; give each pull its own", file, c.Name, owner[c.Name])
+		}
+		if err == nil {
+			err = targets.claim(file, c.Output.To)
 		}
 		if err != nil {
 			bad++

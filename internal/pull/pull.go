@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"regexp"
 	"time"
 
@@ -103,6 +104,9 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 	if err := sink.Check(p.target); err != nil {
 		return nil, err
 	}
+	if err := p.checkOthers(ctx); err != nil {
+		return nil, err
+	}
 	var err error
 	if p.reader, err = adapters.NewReader(p.spec); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Config.Name, err)
@@ -120,6 +124,38 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 		o.Begun(p.run.ID(), p.resume != nil, p.run.Others())
 	}
 	return p, nil
+}
+
+// checkOthers refuses to start over the items of an unfinished run of the same
+// name under another config: that run could never go on. --fresh gives it up.
+func (p *pull) checkOthers(ctx context.Context) error {
+	if p.opt.Fresh || p.target == sink.Stdout {
+		return nil
+	}
+	aside := sink.Aside(p.target)
+	if _, err := os.Stat(aside); err != nil {
+		return nil // nothing to lose
+	}
+	list, err := p.opt.Store.Runs(ctx, store.RunFilter{Name: p.cfg.Name})
+	if err != nil {
+		return err
+	}
+	hash := p.hash()
+	var other string
+	for _, r := range list.Runs {
+		switch {
+		case !r.Unfinished(), r.Holder != nil: // a living one keeps the file locked
+		case r.ConfigHash == hash:
+			return nil // the items are those of the run to go on with
+		case other == "" && r.Pages > 0:
+			other = r.Run
+		}
+	}
+	if other == "" {
+		return nil
+	}
+	return fmt.Errorf("run %s of %s is unfinished under another config and its items stand in %s: finish it with that config, or say --fresh to give it up",
+		other, p.cfg.Name, aside)
 }
 
 // hash names the config together with the target: an unfinished run goes on

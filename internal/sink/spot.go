@@ -59,6 +59,15 @@ func lockFault(path string, err error) error {
 	return &Error{Op: "lock", Path: path, Err: err, Hint: "name an output on a file system with locks"}
 }
 
+// Aside is the file beside a target that holds the items of a run until its
+// end.
+func Aside(target string) string {
+	if to, err := follow(system{}, target); err == nil {
+		target = to
+	}
+	return target + asideEnding
+}
+
 // locate finds the spot of a target and checks all that can be checked without touching it.
 func locate(files layer, target string) (spot, error) {
 	s := spot{shown: target}
