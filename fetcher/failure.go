@@ -173,9 +173,9 @@ func (s *State) setSize(n int, why string, st *step) {
 }
 
 // checkSize asks for an overlap with the next page, where its number counts in
-// pages of another size.
+// pages of another size and no total would show what a wrong place skips.
 func (s *State) checkSize() {
-	if s.At.Size > 0 && s.SizeCheck == 0 && s.Page > 0 {
+	if !s.PassTotals.Believed() && s.At.Size > 0 && s.SizeCheck == 0 && s.Page > 0 {
 		s.SizeCheck = s.At.Size
 	}
 }

@@ -119,7 +119,8 @@ func (r Result) removals() int {
 }
 
 // agreesWronglyWith reports whether a wrong exact total equals what was held,
-// and the last answer, past it, was no further page.
+// and the last answer, past it, was no further page; or whether the fault made
+// every total of the run wrong in the same way, so that none of them differs.
 func (r Result) agreesWronglyWith() bool {
 	kind := r.Sim.API.Total.Kind
 	if kind != sim.TotalFixed && kind != sim.TotalEcho && r.Sim.Counts()["wrong_total"] == 0 {
@@ -127,6 +128,9 @@ func (r Result) agreesWronglyWith() bool {
 	}
 	if r.Facts.PassItems != r.Facts.PassTotals.Last || len(r.Memory.Attempts) == 0 {
 		return false
+	}
+	if n := r.Sim.Counts()["wrong_total"]; n >= r.Facts.Totals.Live && r.Facts.Totals.Min == r.Facts.Totals.Max && r.Facts.Repeated == 0 {
+		return true
 	}
 	last := r.Memory.Attempts[len(r.Memory.Attempts)-1]
 	return last.Outcome != reconcile.Held || last.New == 0
