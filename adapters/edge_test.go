@@ -41,7 +41,7 @@ func TestFramedBodies(t *testing.T) {
 		{"white lines", "ndjson", "\n \r\n\t\n", 0, false, 0},
 		{"a word", "ndjson", "{\"id\":1}\nforbidden", 0, true, 0},
 		{"two values on a line", "ndjson", `{"id":1} {"id":2}`, 0, true, 0},
-		{"a key twice in an id", "ndjson", `{"id":1,"id":2}`+"\n", -1, false, adapters.TroubleMalformed},
+		{"a key twice in an id", "ndjson", `{"id":1,"id":2}` + "\n", -1, false, adapters.TroubleMalformed},
 		{"a header row only", "csv", "id,name\n", 0, false, 0},
 		{"nothing at all", "csv", "", -1, false, adapters.TroubleMissing},
 		{"a column twice", "csv", "id,id\n1,2\n", -1, false, adapters.TroubleMalformed},
@@ -83,10 +83,10 @@ func TestLineErrors(t *testing.T) {
 		body   string
 		want   bool
 	}{
-		{"a configured path, beside an id", set, `{"id":1,"fault":"x"}`+"\n", true},
-		{"the default is replaced", set, `{"error":"x"}`+"\n", false},
-		{"without ids an error may be a row", noIDs, `{"error":"x"}`+"\n", false},
-		{"with ids a row without one may not", format("ndjson"), `{"error":"x"}`+"\n", true},
+		{"a configured path, beside an id", set, `{"id":1,"fault":"x"}` + "\n", true},
+		{"the default is replaced", set, `{"error":"x"}` + "\n", false},
+		{"without ids an error may be a row", noIDs, `{"error":"x"}` + "\n", false},
+		{"with ids a row without one may not", format("ndjson"), `{"error":"x"}` + "\n", true},
 	} {
 		if _, err := read(t, plain(tc.change), nil, tc.body); (err != nil) != tc.want {
 			t.Errorf("%s: %v", tc.name, err)

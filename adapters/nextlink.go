@@ -109,6 +109,9 @@ func port(u *url.URL) string {
 // from what came, with the size that came.
 func (t *template) unskip(q, cur query, req Request, received int64) (fixed query, reason string) {
 	name, to, ok := t.offsetParam(q)
+	if !ok {
+		name, to, ok = t.rising(q, cur, req, received)
+	}
 	if !ok || received == 0 {
 		return q, ""
 	}
@@ -139,6 +142,43 @@ func unskipPages(at Position, q, cur query) (fixed query, reason string) {
 	}
 	return q.set(at.Param, strconv.FormatInt(now+1, 10)),
 		fmt.Sprintf("the next link moves %s from %d to %d; going on from %d", at.Param, now, to, now+1)
+}
+
+// pageNumbers reads the page number of the URL that was asked and of a link.
+func pageNumbers(asked, link string) (here, there int64, ok bool) {
+	from, err := url.Parse(asked)
+	to, err2 := url.Parse(link)
+	if err != nil || err2 != nil {
+		return 0, 0, false
+	}
+	cur, q := parseQuery(from.RawQuery), parseQuery(to.RawQuery)
+	for _, pair := range q {
+		if wellKnown(pageNames, pair.key) {
+			there, ok = q.number(pair.key)
+			here, had := cur.number(pair.key)
+			return here, there, ok && had
+		}
+	}
+	return 0, 0, false
+}
+
+// rising finds a parameter that rises by just the size asked for while fewer
+// rows came: a row number under a name of its own.
+func (t *template) rising(q, cur query, req Request, received int64) (name string, value int64, ok bool) {
+	if req.Size < 2 || received >= int64(req.Size) {
+		return "", 0, false
+	}
+	for _, pair := range q {
+		if pair.key == t.spec.Pages.SizeParam || wellKnown(pageNames, pair.key) {
+			continue
+		}
+		to, isNumber := q.number(pair.key)
+		now, _ := cur.number(pair.key)
+		if isNumber && to-now == int64(req.Size) {
+			return pair.key, to, true
+		}
+	}
+	return "", 0, false
 }
 
 // offsetParam finds the parameter of a query that is a row number.

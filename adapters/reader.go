@@ -214,8 +214,9 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	}
 }
 
-// hintFields are top-level names under which servers say that there is more.
-var hintFields = []string{"has_more", "hasMore", "has_next", "truncated_by", "next_page_token", "next_cursor"}
+// hintFields are top-level names under which servers say that there is more, or
+// that something went wrong on the way.
+var hintFields = []string{"has_more", "hasMore", "has_next", "truncated_by", "next_page_token", "next_cursor", "warnings"}
 
 // newHints registers those of them that no key of the spec reads.
 func newHints(c *compiler) []field {
@@ -244,14 +245,15 @@ func (r *Reader) doubt(a *Answer) string {
 	for _, f := range r.hints {
 		v := a.value(f)
 		if truth(v) == judge.Yes || truth(v) == judge.NotSaid && v.Exists() && !empty(v) {
-			return "a field that the config does not name offers more: " + oneLine(valueText(v))
+			return "a field that the config does not name speaks of more: " + oneLine(valueText(v))
 		}
 	}
-	if r.spec.Pages.Style != "link" {
-		for _, l := range a.Links {
-			if l.Has("next") && !r.endsBy(l) {
-				return "a Link header offers a next page, and the config follows something else"
-			}
+	for _, l := range a.Links {
+		if r.spec.Pages.Style != "link" && l.Has("next") && !r.endsBy(l) {
+			return "a Link header offers a next page, and the config follows something else"
+		}
+		if here, last, ok := pageNumbers(a.URL, l.URL); ok && l.Has("last") && last > here {
+			return fmt.Sprintf("its Link header says that page %d is the last, and this is page %d", last, here)
 		}
 	}
 	return ""

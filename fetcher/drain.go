@@ -320,7 +320,7 @@ func (d *drain) facts() reconcile.Facts {
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
-		At: resumePoint(s.At), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
+		At: d.resumePoint(), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
 		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Suspicion: s.Suspicion, Skips: s.Skips, Clamped: s.Clamped,
 	}
 	for _, t := range s.HalfLeft {
@@ -332,15 +332,16 @@ func (d *drain) facts() reconcile.Facts {
 	return f
 }
 
-// resumePoint names a position as a resume point.
-func resumePoint(p adapters.Position) judge.Resume {
+// resumePoint names the place where the walk stands, as the API counts.
+func (d *drain) resumePoint() judge.Resume {
+	p := d.state.At
 	switch {
 	case p.URL != "":
 		return judge.Resume{Kind: "url", Value: p.URL}
 	case len(p.Cursor) > 0:
 		return judge.Resume{Kind: "cursor", Value: string(p.Cursor)}
-	case p.Size > 0:
-		return judge.Resume{Kind: "page", Value: strconv.FormatInt(p.Number, 10)}
+	case d.shape.rank && !d.shape.always:
+		return judge.Resume{Kind: "page", Value: strconv.FormatInt(p.Number+d.shape.pages.NumberFirst, 10)}
 	}
 	return judge.Resume{Kind: "offset", Value: strconv.FormatInt(p.Offset, 10)}
 }

@@ -72,7 +72,7 @@ func (d *drain) row(req adapters.Request, a *answer) reconcile.Attempt {
 	s.Seq++
 	row := reconcile.Attempt{
 		Seq: s.Seq, Pass: s.Pass, Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
-		URL: d.hide(firstOf(a.url, req.URL)), Position: d.hide(describe(s.At)), Offset: s.At.Offset,
+		URL: d.hide(firstOf(a.url, req.URL)), Position: clip(d.hide(describe(s.At)), 160), Offset: s.At.Offset,
 		SizeAsked: req.Size, Status: a.status, BytesRead: a.wire, BytesExpected: a.expected,
 		Items: len(a.page.Items), Nulls: a.page.Nulls,
 	}

@@ -215,7 +215,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 }
 
 func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
-	if !p.AskedPage.OK || p.More == judge.Yes || p.Next.State == adapters.Follow || p.Offered || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
+	if !p.AskedPage.OK || p.More == judge.Yes || p.Next.State == adapters.Follow || p.Offered || p.Doubt != "" || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
 		return false // the server's own count says that there is such a page
 	}
 	return p.EchoPage.N < p.AskedPage.N && p.EchoPage.N > sh.pages.NumberFirst // a parameter that was never read shows the first page
@@ -457,13 +457,14 @@ func (s *State) rereading() bool {
 	return s.Reread
 }
 
-// describe names a position for people.
+// describe names a position for people. What is cut is far longer than any
+// secret, for a cut one could not be found and hidden.
 func describe(p adapters.Position) string {
 	switch {
 	case p.URL != "":
-		return "link " + clip((*secret.Set)(nil).HideURL(p.URL), 120)
+		return "link " + clip((*secret.Set)(nil).HideURL(p.URL), 2000)
 	case len(p.Cursor) > 0:
-		return "cursor " + clip(string(p.Cursor), 60)
+		return "cursor " + clip(string(p.Cursor), 500)
 	case p.Size > 0:
 		return fmt.Sprintf("page %d of size %d", p.Number, p.Size)
 	case p.Offset > 0:

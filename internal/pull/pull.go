@@ -228,8 +228,11 @@ func (p *pull) tolerance() reconcile.Tolerance {
 // server may mint one into a next link.
 var secretParam = regexp.MustCompile(`([?&;]|%3[fF]|%26)([A-Za-z0-9_.\-\[\]%]{1,64})=([^&\s"'<>#;,)]+)`)
 
+// userInfo finds a name and password in front of a host.
+var userInfo = regexp.MustCompile(`://[^/\s@"'<>]+@`)
+
 func (p *pull) hide(s string) string {
-	s = p.cfg.Secrets.Hide(s)
+	s = userInfo.ReplaceAllString(p.cfg.Secrets.Hide(s), "://"+secret.Redacted+"@")
 	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
 		g := secretParam.FindStringSubmatch(m)
 		if !secret.Sensitive(g[2]) || secret.SealedValue(g[3]) {
