@@ -75,7 +75,6 @@ type drain struct {
 	pending Checkpoint
 	last    time.Time
 	lines   [][]byte
-	tried   time.Time
 	tries   int // tries of the request in flight
 	asked   int // and the page size that it asks for
 }

@@ -94,6 +94,8 @@ func (s *State) saidEnd(sh shape, p *adapters.Page, m *match, word string, st *s
 		s.Unconfirmed = "the server's own positions skip items, so that its end word may come too early: " + word
 	}
 	switch {
+	case can && s.PassTotals.Moved > 0 && s.Confirming == confirmNone:
+		s.askPast(past, confirmEnd, word+", but the total moved: asking past it", st)
 	case can && s.Skips > 0 && s.Confirming == confirmNone:
 		s.askPast(past, confirmEnd, word+", but the server's own positions skip items: asking past it", st)
 	case can && s.short() > 0 && !s.TotalWalks && !s.pastDeclared(sh, p):

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,7 +37,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("HOME", e.WorkDir)
-			e.Values[simsKey{}] = &sims{}
 			return nil
 		},
 	})
@@ -64,13 +61,6 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
-}
-
-type simsKey struct{}
-
-type sims struct {
-	mu   sync.Mutex
-	stop []context.CancelFunc
 }
 
 // startSim WORLD serves a named world for the rest of the script, puts its

@@ -8,6 +8,7 @@ package reconcile
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"lastdrop/judge"
@@ -49,7 +50,7 @@ func (s *Strength) UnmarshalJSON(b []byte) error {
 		*s = None
 		return nil
 	}
-	v, ok := ParseStrength(string(b[1 : len(b)-1]))
+	v, ok := ParseStrength(strings.Trim(string(b), `"`))
 	if !ok {
 		return fmt.Errorf("unknown strength %s", b)
 	}

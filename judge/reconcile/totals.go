@@ -25,7 +25,7 @@ type Totals struct {
 	Echoes   int  // exact totals that looked like an echo
 	Proven   bool // one did not, or a request past the end confirmed one
 	EchoOnly bool // shown to be an echo: the walk went past it
-	last2    int64
+	Last2    int64
 }
 
 // An Observation is one total with what is known at that moment.
@@ -97,17 +97,17 @@ func (t *Totals) note(o Observation) {
 
 func (t *Totals) take(v int64) {
 	if t.Live == 0 {
-		t.First, t.Min, t.Max, t.Last, t.last2 = v, v, v, v, v
+		t.First, t.Min, t.Max, t.Last, t.Last2 = v, v, v, v, v
 		t.Live = 1
 		return
 	}
 	t.Live++
 	if v != t.Last {
 		t.Moved++
-		if v == t.last2 {
+		if v == t.Last2 {
 			t.Flapped = true
 		}
-		t.last2 = t.Last
+		t.Last2 = t.Last
 	}
 	t.Last, t.Min, t.Max = v, min(t.Min, v), max(t.Max, v)
 }
