@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"lastdrop/judge"
@@ -25,11 +26,135 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// Plain configs.
+const (
+	byOffset = `
+source: {url: "${BASE}/items"}
+pages: {style: offset, size: {param: limit, start: 10}, offset: {param: offset}, more: {path: has_more}}
+items: {path: items, id: id}
+total: {path: total}
+limits: {retries: 3, max_requests: 400}`
+	byCursor = `
+source: {url: "${BASE}/items"}
+pages: {style: cursor, size: {param: limit, start: 10}, cursor: {param: after, path: next}}
+items: {path: items, id: id}
+total: {path: total}
+limits: {retries: 3, max_requests: 400}`
+	byNumber = `
+source: {url: "${BASE}/items"}
+pages: {style: page, size: {param: size, start: 20}, number: {param: page, first: 1}, more: {path: has_more}}
+items: {path: items, id: id}
+limits: {retries: 3, max_requests: 400}`
+	byLine = `
+source: {url: "${BASE}/items"}
+pages: {style: single}
+items: {format: ndjson, id: id}
+limits: {retries: 1}`
+)
+
+// window is the JSON list of the items after skip, at most limit and up to n.
+func window(skip, limit, n int) string { return list(records(skip+1, min(n, skip+limit))) }
+
+// endsOddly serves 60 items by cursor, with a null cursor after 30 and something
+// beside it that speaks of more.
+func endsOddly(beside, header string) func() http.Handler {
+	return handle(func(h http.Header, r *http.Request) string {
+		from := number(r, "after")
+		if from < 20 {
+			return fmt.Sprintf(`{"items":%s,"next":%d}`, window(from, 10, 60), from+10)
+		}
+		if header != "" {
+			h.Set("Link", header)
+		}
+		return fmt.Sprintf(`{"items":%s,"next":null%s}`, window(from, 10, 60), beside)
+	})
+}
+
+// serial byNumber the requests of one server.
+func serial(body func(n int, w http.ResponseWriter, r *http.Request)) func() http.Handler {
+	return func() http.Handler {
+		var n atomic.Int64
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { body(int(n.Add(1)), w, r) })
+	}
+}
+
 func found() []scenario {
 	return []scenario{
 		{
 			id: "item-replaced", about: "an item in the place of another one, known by its id",
 			server: hiding, ids: 30, config: fmt.Sprintf(hidden, "id"), verdict: judge.Truncated, items: 29,
+		},
+		{
+			id: "size-ignored", about: "a half body lowers the size, and the server counts its pages in a fixed size of its own",
+			server: serial(func(n int, w http.ResponseWriter, r *http.Request) {
+				skip := (number(r, "page") - 1) * 20
+				body := fmt.Sprintf(`{"items":%s,"has_more":%v}`, window(skip, 20, 100), skip+20 < 100)
+				w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+				if n == 3 {
+					body = body[:100]
+				}
+				fmt.Fprint(w, body)
+			}), ids: 100, config: byNumber, verdict: judge.Complete, items: 100,
+		},
+		{
+			id: "turned-over", about: "once 60 are read, the first 60 items are replaced by others; the total stays",
+			server: serial(func(n int, w http.ResponseWriter, r *http.Request) {
+				all := records(1, 100)
+				if n > 6 {
+					all = append(records(101, 160), records(61, 100)...)
+				}
+				skip := min(number(r, "offset"), 100)
+				fmt.Fprintf(w, `{"items":%s,"total":100,"has_more":%v}`, list(all[skip:min(100, skip+number(r, "limit"))]), skip+number(r, "limit") < 100)
+			}), ids: 160, config: byOffset, verdict: judge.Complete, items: 160,
+		},
+		{
+			id: "more-past-the-total", about: "the empty page past the total still says that there is more",
+			server: handle(func(_ http.Header, r *http.Request) string {
+				return fmt.Sprintf(`{"items":%s,"total":50,"has_more":true}`, window(number(r, "offset"), number(r, "limit"), 50))
+			}), ids: 50, config: byOffset, verdict: judge.Unknown, items: 50,
+		},
+		{
+			id: "flag-beside-null", about: "has_more beside a null cursor, which no config names",
+			server: endsOddly(`,"has_more":true`, ""), ids: 60, config: byCursor, verdict: judge.Unknown, items: 30,
+		},
+		{
+			id: "link-beside-null", about: "a Link to the next page beside a null cursor",
+			server: endsOddly("", `</items?after=30>; rel="next"`), ids: 60, config: byCursor, verdict: judge.Unknown, items: 30,
+		},
+		{
+			id: "warning-beside-null", about: "a warning list beside a null cursor",
+			server: endsOddly(`,"warnings":["shard 3 did not answer"]`, ""), ids: 60, config: byCursor, verdict: judge.Unknown, items: 30,
+		},
+		{
+			id: "total-in-words", about: "the total is text that is no number",
+			server: endsOddly(`,"total":"57 items"`, ""), ids: 60, config: byCursor, verdict: judge.Unknown, items: 30,
+		},
+		{
+			id: "cut-last-line", about: "the last line is cut inside a number, without a newline and without a length",
+			server: handle(func(h http.Header, _ *http.Request) string {
+				h.Set("Trailer", "X-End") // no Content-Length: the body comes in chunks
+				return "{\"id\":1}\n{\"id\":2}\n3"
+			}), ids: 3, config: byLine, verdict: judge.Truncated, items: open,
+		},
+		{
+			id: "sent-to-another-page", about: "page 3 redirects to page 10",
+			server: serial(func(_ int, w http.ResponseWriter, r *http.Request) {
+				if number(r, "after") == 20 {
+					http.Redirect(w, r, "/items?limit=10&after=90", http.StatusFound)
+					return
+				}
+				from := number(r, "after")
+				next := fmt.Sprint(from + 10)
+				if from >= 90 {
+					next = "null"
+				}
+				fmt.Fprintf(w, `{"items":%s,"next":%s}`, window(from, 10, 100), next)
+			}), ids: 100, config: byCursor, verdict: judge.Truncated, items: 20,
+		},
+		{
+			id: "no-utf-8", about: "a body that is no UTF-8",
+			server: handle(func(_ http.Header, _ *http.Request) string { return "{\"items\":[{\"id\":\"a\xff\"}],\"next\":null}" }),
+			config: byCursor, verdict: judge.Unknown, items: 0,
 		},
 	}
 }
@@ -61,5 +186,21 @@ func TestIDThatNamesNothing(t *testing.T) {
 	out := scenario{id: "uid", config: fmt.Sprintf(hidden, "uid")}.drain(t, hiding())
 	if out.report.Verdict != judge.Unknown || !strings.Contains(fmt.Sprint(out.report.Evidence), "RC026") {
 		t.Errorf("%s, want UNKNOWN with RC026\n%s", out.report.Verdict, out.story())
+	}
+}
+
+// TestBordersThatNeverJoin drains items without ids and with a clock in each:
+// no page joins the one before it, and the walk must end all the same.
+func TestBordersThatNeverJoin(t *testing.T) {
+	server := serial(func(n int, w http.ResponseWriter, r *http.Request) {
+		var items []string
+		for id := number(r, "offset") + 1; id <= min(105, number(r, "offset")+number(r, "limit")); id++ {
+			items = append(items, fmt.Sprintf(`{"name":"thing %d","read":%d}`, id, n))
+		}
+		fmt.Fprintf(w, `{"items":%s}`, list(items))
+	})
+	out := scenario{id: "clock", config: strings.Replace(byOffset, ", id: id", "", 1)}.drain(t, server())
+	if out.report.Verdict != judge.Unknown || out.asked > 200 {
+		t.Errorf("%s after %d requests, want UNKNOWN\n%s", out.report.Verdict, out.asked, out.story())
 	}
 }
