@@ -3,8 +3,10 @@ package adapters
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"lastdrop/internal/jsonscan"
 )
@@ -77,8 +79,23 @@ func (s cursor) Next(at Position, req Request, a *Answer) Continuation {
 	case s.tmpl.spec.Pages.SameIsEnd && a.Received == 0 && sameJSON(v.Raw, at.Cursor):
 		return Continuation{State: Ended, Word: wordCursor}
 	}
-	return Continuation{State: Follow, Word: wordCursor,
+	c := Continuation{State: Follow, Word: wordCursor,
 		At: Position{Cursor: compact(v.Raw), Offset: addSat(at.Offset, int64(a.Received))}}
+	if s.skips(at, req, a, v) {
+		c.Note, c.Reason = noteSkip, fmt.Sprintf("the cursor counts on by the %d items that were asked for, and %d came", req.Size, a.Received)
+	}
+	return c
+}
+
+// skips reports whether a token is a number that rises by just the size asked
+// for while fewer rows came: a row number that leaves some out.
+func (s cursor) skips(at Position, req Request, a *Answer, v jsonscan.Value) bool {
+	to, err := strconv.ParseInt(cursorText(compact(v.Raw), false), 10, 64)
+	now, err2 := int64(0), error(nil)
+	if len(at.Cursor) > 0 {
+		now, err2 = strconv.ParseInt(cursorText(at.Cursor, false), 10, 64)
+	}
+	return err == nil && err2 == nil && req.Size > 1 && a.Received > 0 && a.Received < req.Size && to-now == int64(req.Size)
 }
 
 // noToken reports whether a value that is there is the word that there is no

@@ -219,7 +219,7 @@ func (r *ruler) notes() {
 		r.say("RC036", judge.Unknown, "%s without an id: known by content only", count(f.NoID, "item"))
 	}
 	if f.Skips > 0 {
-		r.say("RC037", judge.Unknown, "the server's next position moved by more than it had given, %s: corrected by what came", times(f.Skips))
+		r.say("RC037", judge.Unknown, "the server's next position moved by more than it had given, %s: corrected by what came where it can be, and its end word doubted", times(f.Skips))
 	}
 	if f.Clamped > 0 {
 		r.say("RC038", judge.Unknown, "the server gives at most %d items a page, less than asked", f.Clamped)

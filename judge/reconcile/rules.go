@@ -40,7 +40,7 @@ var Table = []judge.RuleDoc{
 	doc("RC034", "Estimate", "The total is an estimate: it proves nothing, neither way.", judge.Unknown),
 	doc("RC035", "Changed items", "Ids came again with other content; the first reading is kept.", judge.Unknown),
 	doc("RC036", "Items without id", "Items without an id are known by their content only.", judge.Unknown),
-	doc("RC037", "Skipping link", "The server's next position moved by more than it had given, and was corrected by what came.", judge.Unknown),
+	doc("RC037", "Skipping link", "The server's next position moved by more than it had given, and was corrected by what came where that can be. The end word of such a server is doubted.", judge.Unknown),
 	doc("RC038", "Clamped size", "The server gives fewer items a page than asked. The walk counts by what came.", judge.Unknown),
 	doc("RC039", "Seen through", "The source moved while it was read, and the run saw through it: borders verified, or a clean pass.", judge.Unknown),
 	doc("RC040", "Own fault", "The run's own sink or store failed. What was held is kept, and the run can be resumed.", judge.Unknown),
