@@ -178,6 +178,8 @@ type Page struct {
 	// that no config names and that offers more, a total that cannot be read,
 	// another snapshot than the one asked for. "" where there is nothing.
 	Doubt string
+	// Disorder says why the pages of a keyset cannot join, "" where they can.
+	Disorder string
 	// PinMoved says that the answer names another snapshot than the first one.
 	PinMoved bool
 	// Partial holds one text a sign that the answer is only a part.

@@ -31,7 +31,8 @@ type Reader struct {
 	last, echo field
 	pin        field
 	signs      []sign
-	hints      []field // names under which servers say that there is more, and which no config names
+	key        *jsonscan.Path // of a keyset, in each item
+	hints      []field        // names under which servers say that there is more, and which no config names
 	words      []field
 	offers     []field
 }
@@ -114,6 +115,10 @@ func (r *Reader) compile(c *compiler) {
 		r.offers = newOffers(c)
 	}
 	r.hints = newHints(c)
+	if s.Pages.Style == "keyset" && s.Pages.KeysetPath != "" {
+		key := c.path("pages.keyset.path", s.Pages.KeysetPath)
+		r.key = &key
+	}
 	r.total = newCounter(c)
 	lines := []string{"error", "errors"}
 	if s.ErrorsSet {
@@ -200,6 +205,7 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	p.Next = r.style.Next(at, req, a)
 	p.Offered = r.offered(a)
 	p.Doubt = r.doubt(a)
+	p.Disorder = r.disorder(p)
 	pin := at.Pin
 	if v := a.value(r.pin); v.Exists() && !v.IsNull() {
 		if now := compact(v.Raw); len(pin) == 0 {
@@ -255,6 +261,32 @@ func (r *Reader) doubt(a *Answer) string {
 		if here, last, ok := pageNumbers(a.URL, l.URL); ok && l.Has("last") && last > here {
 			return fmt.Sprintf("its Link header says that page %d is the last, and this is page %d", last, here)
 		}
+	}
+	return ""
+}
+
+// disorder says why a keyset's pages cannot join: whole numbers as keys that
+// rise and fall on one page, or that two items share although the config calls
+// the sort unique. "" for keys of other kinds.
+func (r *Reader) disorder(p *Page) string {
+	if r.key == nil {
+		return ""
+	}
+	up, down, before, had := false, false, int64(0), false
+	for _, it := range p.Items {
+		v, err := r.key.Find(it.Raw)
+		n, ok := v.Int64()
+		if err != nil || !v.IsNumber() || !ok {
+			return ""
+		}
+		if had && n == before && r.spec.Pages.SortUnique {
+			return fmt.Sprintf("two items of one page share the %s %d, and pages.sort.unique says that none do", r.spec.Pages.KeysetPath, n)
+		}
+		up, down = up || had && n > before, down || had && n < before
+		before, had = n, true
+	}
+	if up && down {
+		return fmt.Sprintf("a page is not in the order of %s: going on after its last one can skip items", r.spec.Pages.KeysetPath)
 	}
 	return ""
 }

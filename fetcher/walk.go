@@ -394,6 +394,9 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.PassNew += int64(m.New)
 	s.MaxRows = max(s.MaxRows, len(p.Items)+p.Nulls+p.Rejected)
 	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
+	if p.Disorder != "" {
+		s.Ties = p.Disorder
+	}
 	if p.PinMoved {
 		s.Move.Unverified++
 		s.Move.Moved++
@@ -414,7 +417,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	}
 	keep(&s.Wording, p.Wording)
 	keep(&s.Notices, p.Notices)
-	if sh.keyset && !sh.pages.KeysetInclusive && !bool(sh.keyIsID) && !sh.pages.SortUnique {
+	if sh.keyset && !sh.pages.KeysetInclusive && !bool(sh.keyIsID) && !sh.pages.SortUnique && s.Ties == "" {
 		s.Ties = fmt.Sprintf("pages go on after the last %s, which is not the id: items that share one can be lost at a border", sh.pages.KeysetPath)
 	}
 	if sh.keyset && sh.pages.KeysetInclusive && s.Page > 1 && len(p.Items) > 0 && m.Fresh == len(p.Items) {

@@ -126,6 +126,29 @@ func found() []scenario {
 			server: endsOddly(`,"warnings":["shard 3 did not answer"]`, ""), ids: 60, config: byCursor, verdict: judge.Unknown, items: 30,
 		},
 		{
+			id: "keyset-out-of-order", about: "the last item of a keyset's page has the greatest key, and others of that page's span never come",
+			server: handle(func(_ http.Header, r *http.Request) string {
+				if number(r, "after") == 0 {
+					return `{"items":` + list([]string{record(2, ""), record(1, ""), record(3, ""), record(30, "")}) + `,"has_more":true}`
+				}
+				return `{"items":` + list(records(31, 34)) + `,"has_more":false}`
+			}), ids: 40, config: `
+source: {url: "${BASE}/items"}
+pages: {style: keyset, size: {param: limit, start: 4}, keyset: {param: after, path: id}, more: {path: has_more}}
+items: {path: items, id: id}
+limits: {retries: 3}`, verdict: judge.Unknown, items: 8,
+		},
+		{
+			id: "cursor-counts-on", about: "a cursor that is a row number counts on by the 10 asked for, and 5 come",
+			server: handle(func(_ http.Header, r *http.Request) string {
+				from := number(r, "after")
+				if from >= 50 {
+					return fmt.Sprintf(`{"items":%s,"next":null}`, window(from, 5, 60))
+				}
+				return fmt.Sprintf(`{"items":%s,"next":%d}`, window(from, 5, 60), from+10)
+			}), ids: 60, config: byCursor, verdict: judge.Unknown, items: open,
+		},
+		{
 			id: "total-in-words", about: "the total is text that is no number",
 			server: endsOddly(`,"total":"57 items"`, ""), ids: 60, config: byCursor, verdict: judge.Unknown, items: 30,
 		},

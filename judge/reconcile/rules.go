@@ -19,7 +19,7 @@ var Table = []judge.RuleDoc{
 	doc("RC012", "End word in doubt", "An end was said and more items came after it, or the request past the end was not answered by a page.", judge.Unknown),
 	doc("RC013", "Unstable order", "Items came again in one pass although no total moved: each repeat can hide a miss.", judge.Unknown),
 	doc("RC014", "Echo", "The total only repeats the size of its own page, or may do so: it cannot be counted.", judge.Unknown),
-	doc("RC015", "Ties", "A keyset goes on after a key that several items may share: those at a border can be lost.", judge.Unknown),
+	doc("RC015", "Ties", "A keyset goes on after a key that several items may share: those at a border can be lost. Or its pages are not in the order of the key.", judge.Unknown),
 	doc("RC016", "Wrong total", "Every page that the total claims was asked for, and the later ones all came back empty: the total is probably wrong.", judge.Unknown),
 	doc("RC017", "Partial page", "A page said itself that it was only a part (time-out flag, missing shards, incomplete results), and stayed so.", judge.Truncated),
 	doc("RC018", "Words of a cut", "A row in the data, or the envelope's own words, say that the answer was cut.", judge.Truncated, judge.Unknown),
