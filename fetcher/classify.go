@@ -66,6 +66,8 @@ func (d *drain) read(at adapters.Position, req adapters.Request, a raw, now time
 		out.kind, out.text = kindPassing, fmt.Sprintf("status %d: %s", a.status, excerpt(a.body))
 	case a.status == http.StatusNoContent || a.status == http.StatusNotModified:
 		out.kind, out.text = kindNothing, fmt.Sprintf("status %d, no body", a.status)
+	case a.status == 202 || a.status == 205 || a.status == 207 || a.status == 208 || a.status == 226: // not yet, nothing, of several, a difference
+		out.kind, out.text = kindOther, fmt.Sprintf("status %d is no whole page: %s", a.status, excerpt(a.body))
 	case a.status < 200 || a.status >= 300:
 		out.refused()
 	default:

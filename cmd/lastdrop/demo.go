@@ -70,7 +70,7 @@ func runDemo(ctx context.Context, w io.Writer) error {
 	}
 	defer st.Close()
 	d := demo{w: w, store: st, dir: dir, color: colourful(w)}
-	d.say("Four ways to get a part and take it for the whole, and one honest answer to each.\n")
+	d.say("Ways to get a part and take it for the whole, and one honest answer to each.\n")
 	if err := d.judged(); err != nil {
 		return err
 	}
