@@ -175,13 +175,11 @@ type Page struct {
 	// has-more flag, a Link with rel=next), whatever the style follows.
 	Offered bool
 	// Doubt says what in the answer speaks against its own end word: a field
-	// that no config names and that offers more, a total that cannot be read,
-	// another snapshot than the one asked for. "" where there is nothing.
+	// that no config names and that offers more, a total that cannot be read.
+	// "" where there is nothing.
 	Doubt string
 	// Disorder says why the pages of a keyset cannot join, "" where they can.
 	Disorder string
-	// PinMoved says that the answer names another snapshot than the first one.
-	PinMoved bool
 	// Partial holds one text a sign that the answer is only a part.
 	Partial []string
 	// Wording holds envelope texts with the wording of truncation.

@@ -207,12 +207,8 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	p.Doubt = r.doubt(a)
 	p.Disorder = r.disorder(p)
 	pin := at.Pin
-	if v := a.value(r.pin); v.Exists() && !v.IsNull() {
-		if now := compact(v.Raw); len(pin) == 0 {
-			pin = now
-		} else {
-			p.PinMoved = string(now) != string(pin)
-		}
+	if v := a.value(r.pin); len(pin) == 0 && v.Exists() && !v.IsNull() {
+		pin = compact(v.Raw) // later answers may name the newest snapshot, not the one they are read from
 	}
 	p.Pin = cursorText(pin, false)
 	if p.Next.State == Follow || p.Next.HasAt {

@@ -397,10 +397,6 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	if p.Disorder != "" {
 		s.Ties = p.Disorder
 	}
-	if p.PinMoved {
-		s.Move.Unverified++
-		s.Move.Moved++
-	}
 	s.Conflicts += int64(m.Conflicts)
 	s.SameID += int64(m.SameID)
 	for _, e := range m.Examples {
