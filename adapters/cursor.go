@@ -82,20 +82,26 @@ func (s cursor) Next(at Position, req Request, a *Answer) Continuation {
 	c := Continuation{State: Follow, Word: wordCursor,
 		At: Position{Cursor: compact(v.Raw), Offset: addSat(at.Offset, int64(a.Received))}}
 	if s.skips(at, req, a, v) {
-		c.Note, c.Reason = noteSkip, fmt.Sprintf("the cursor counts on by the %d items that were asked for, and %d came", req.Size, a.Received)
+		c.Note, c.Reason = noteSkip, fmt.Sprintf("the cursor goes on to %s, which leaves out more than the %d items that came", oneLine(valueText(v)), a.Received)
 	}
 	return c
 }
 
-// skips reports whether a token is a number that rises by just the size asked
-// for while fewer rows came: a row number that leaves some out.
+// skips reports whether a token is a number that leaves rows out: a row number
+// that rises by just the size asked for while fewer came, or a page number, as
+// the rows before it show, that rises by more than one.
 func (s cursor) skips(at Position, req Request, a *Answer, v jsonscan.Value) bool {
 	to, err := strconv.ParseInt(cursorText(compact(v.Raw), false), 10, 64)
 	now, err2 := int64(0), error(nil)
 	if len(at.Cursor) > 0 {
 		now, err2 = strconv.ParseInt(cursorText(at.Cursor, false), 10, 64)
 	}
-	return err == nil && err2 == nil && req.Size > 1 && a.Received > 0 && a.Received < req.Size && to-now == int64(req.Size)
+	if err != nil || err2 != nil || req.Size < 2 || a.Received == 0 {
+		return false
+	}
+	size := int64(req.Size)
+	counts := at.Offset > 0 && (at.Offset == now*size || at.Offset == (now-1)*size)
+	return a.Received < req.Size && to-now == size || counts && to > now+1
 }
 
 // noToken reports whether a value that is there is the word that there is no

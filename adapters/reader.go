@@ -246,7 +246,7 @@ func (r *Reader) doubt(a *Answer) string {
 	}
 	for _, f := range r.hints {
 		v := a.value(f)
-		if truth(v) == judge.Yes || truth(v) == judge.NotSaid && v.Exists() && !empty(v) {
+		if speaks(v) {
 			return "a field that the config does not name speaks of more: " + oneLine(valueText(v))
 		}
 	}
@@ -317,11 +317,18 @@ func (r *Reader) offered(a *Answer) bool {
 	}
 	for _, f := range r.offers {
 		v := a.value(f)
-		if truth(v) == judge.Yes || truth(v) == judge.NotSaid && !empty(v) {
+		if speaks(v) {
 			return true
 		}
 	}
 	return false
+}
+
+// speaks reports whether a value says yes, or holds anything that is no yes or
+// no: a token, a link, a list.
+func speaks(v jsonscan.Value) bool {
+	said := truth(v)
+	return said == judge.Yes || said == judge.NotSaid && v.Exists() && !empty(v)
 }
 
 // endsBy reports whether a link has an attribute that outranks its relation.

@@ -419,10 +419,6 @@ func (s *State) noteClamp(p *adapters.Page, rows int, st *step) {
 	}
 }
 
-// emptyIsEarly reports whether an empty page stands before what the total
-// declares, so that it is no end.
-func (s *State) emptyIsEarly(sh shape, p *adapters.Page) bool { return s.short() > 0 }
-
 // empty decides on a page that brings nothing, in a style that computes its
 // positions. It is no end by itself.
 func (s *State) empty(sh shape, p *adapters.Page, st *step) {

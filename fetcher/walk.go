@@ -268,7 +268,7 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 		s.Borders = 0
 		return false
 	}
-	if len(p.Items) == 0 && s.emptyIsEarly(sh, p) {
+	if len(p.Items) == 0 && s.short() > 0 {
 		return false // an early empty page is asked again first
 	}
 	s.Move.Shifts++

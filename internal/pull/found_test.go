@@ -11,20 +11,7 @@ import (
 )
 
 // TestFound runs what was found by trying to make the product wrong.
-func TestFound(t *testing.T) {
-	for _, s := range found() {
-		t.Run(s.String(), func(t *testing.T) {
-			t.Parallel()
-			out, problems := s.run(t)
-			for _, p := range problems {
-				t.Error(p)
-			}
-			if t.Failed() {
-				t.Logf("%s\n%s", s.about, out.story())
-			}
-		})
-	}
-}
+func TestFound(t *testing.T) { runAll(t, found()) }
 
 // Plain configs.
 const (
@@ -147,6 +134,20 @@ limits: {retries: 3}`, verdict: judge.Unknown, items: 8,
 				}
 				return fmt.Sprintf(`{"items":%s,"next":%d}`, window(from, 5, 60), from+10)
 			}), ids: 60, config: byCursor, verdict: judge.Unknown, items: open,
+		},
+		{
+			id: "cursor-leaves-a-page-out", about: "a cursor that is a page number goes 1, 2, 3, 5",
+			server: handle(func(_ http.Header, r *http.Request) string {
+				page := max(1, number(r, "after"))
+				next := fmt.Sprint(page + 1)
+				switch page {
+				case 3:
+					next = "5"
+				case 6:
+					next = "null"
+				}
+				return fmt.Sprintf(`{"items":%s,"next":%s}`, window((page-1)*10, 10, 60), next)
+			}), ids: 60, config: byCursor, verdict: judge.Unknown, items: 50,
 		},
 		{
 			id: "total-in-words", about: "the total is text that is no number",

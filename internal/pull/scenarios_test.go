@@ -81,8 +81,11 @@ var exits = map[judge.Verdict]int{
 }
 
 // TestScenarios runs every scenario that this version can drain.
-func TestScenarios(t *testing.T) {
-	for _, s := range scenarios() {
+func TestScenarios(t *testing.T) { runAll(t, scenarios()) }
+
+// runAll runs each scenario as a test of its own.
+func runAll(t *testing.T, all []scenario) {
+	for _, s := range all {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			out, problems := s.run(t)

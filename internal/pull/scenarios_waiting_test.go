@@ -19,21 +19,13 @@ type later struct {
 
 // TestScenariosThatWait runs what today's honest outcome is.
 func TestScenariosThatWait(t *testing.T) {
+	var all []scenario
 	for _, w := range waiting() {
-		if w.server == nil {
-			continue
+		if w.server != nil {
+			all = append(all, w.scenario)
 		}
-		t.Run(w.String(), func(t *testing.T) {
-			t.Parallel()
-			out, problems := w.run(t)
-			for _, p := range problems {
-				t.Error(p)
-			}
-			if t.Failed() {
-				t.Logf("%s\n%s", w.about, out.story())
-			}
-		})
 	}
+	runAll(t, all)
 }
 
 const algolias = `

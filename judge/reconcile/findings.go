@@ -76,9 +76,6 @@ func (r *ruler) stopped() {
 	if id == "" {
 		return
 	}
-	if f.Stop == StopRefused && r.inBand {
-		return
-	}
 	text := f.StopText
 	switch {
 	case f.Stop == StopHalf && len(f.HalfLeft) > 0:
