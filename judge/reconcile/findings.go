@@ -246,8 +246,8 @@ func rank(e Evidence, v judge.Verdict) int {
 	return 1
 }
 
-// note reports whether a rule only informs.
-func note(id string) bool { return id >= "RC032" && id[0] == 'R' }
+// note reports whether a rule only informs: RC032 to RC039, and RC060 to RC069.
+func note(id string) bool { return (id >= "RC032" && id <= "RC039") || (id >= "RC060" && id <= "RC069") }
 
 func dedupe(s []string) []string {
 	out := []string{}
@@ -294,4 +294,4 @@ func times(n int) string {
 }
 
 // Informs reports whether a rule decides nothing and only informs.
-func Informs(id string) bool { return note(id) && id != "RC040" }
+func Informs(id string) bool { return note(id) }
