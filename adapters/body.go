@@ -31,6 +31,12 @@ func fill(tree any, path string, put func(path, text string) any) any {
 	}
 }
 
+// EachText returns a copy of a body tree in which every string is replaced by
+// what put makes of it.
+func EachText(tree any, put func(text string) any) any {
+	return fill(tree, "", func(_, text string) any { return put(text) })
+}
+
 func joinPath(path, key string) string {
 	if path == "" {
 		return key

@@ -12,6 +12,10 @@ type Spec struct {
 	Headers map[string]string   // without credentials
 	Body    any                 // a JSON tree (maps, slices, scalars) for POST; placeholders are replaced in its strings
 
+	// Set are further parameters of every request, such as the bounds of a
+	// slice. They take the place of params of the same name.
+	Set []Set
+
 	Pages   Pages
 	Items   Items
 	Total   TotalSpec
@@ -20,6 +24,14 @@ type Spec struct {
 	// ErrorsSet is false the defaults apply: a top-level error or errors.
 	Errors    []string
 	ErrorsSet bool
+}
+
+// A Set is a parameter and its values, each a string or an int64. In a POST
+// with a body Param is a dotted path inside the body, and several values are a
+// list; else it is a query parameter. Placeholders in strings are replaced.
+type Set struct {
+	Param  string
+	Values []any
 }
 
 // Pages says where position and size travel. In a POST with a body a Param is

@@ -94,6 +94,13 @@ func (t *template) findPlaceholders() {
 			note("?", v)
 		}
 	}
+	for _, set := range t.spec.Set {
+		for _, v := range set.Values {
+			if text, ok := v.(string); ok {
+				note("?", text)
+			}
+		}
+	}
 	if t.inBody {
 		fill(t.spec.Body, "", note)
 	}
@@ -137,6 +144,12 @@ func (t *template) finish(u *url.URL, pl place) (Request, error) {
 		return req, nil
 	}
 	tree := fill(t.spec.Body, "", func(path, text string) any { return pl.inBody(text, t.strictHold(path)) })
+	for _, s := range t.spec.Set {
+		var err error
+		if tree, err = assign(tree, s.Param, pl.list(s)); err != nil {
+			return Request{}, fmt.Errorf("body parameter %s: %w", s.Param, err)
+		}
+	}
 	for _, s := range t.settings(pl) {
 		var err error
 		if tree, err = assign(tree, s.param, s.value); err != nil {
@@ -161,6 +174,12 @@ func (t *template) query(pl place) (query, error) {
 	}
 	if t.inBody {
 		return q, nil
+	}
+	for _, s := range t.spec.Set {
+		q = q.without(s.Param)
+		for _, v := range s.Values {
+			q = q.add(s.Param, pl.inText(fmt.Sprint(v), false))
+		}
 	}
 	for _, s := range t.settings(pl) {
 		text, err := s.text(pl.quote)
@@ -266,6 +285,21 @@ func (pl place) inBody(text string, strict bool) any {
 	default:
 		return pl.inText(text, false)
 	}
+}
+
+// list gives the value of a further parameter for a body: one value, or a list.
+func (pl place) list(s Set) any {
+	out := make([]any, len(s.Values))
+	for i, v := range s.Values {
+		out[i] = v
+		if text, ok := v.(string); ok {
+			out[i] = pl.inBody(text, false)
+		}
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return out
 }
 
 // holdAt returns the placeholder that stands at text[i:], or "".

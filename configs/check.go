@@ -25,6 +25,7 @@ func (r *reading) check(c *Config) {
 	r.checkTotal(&c.Total)
 	r.checkSigns(c)
 	r.checkComplete(&c.Complete)
+	r.checkSlice(c.Slice)
 	r.checkLimits(&c.Limits)
 	r.checkOutput(&c.Output)
 	r.checkSchedule(c.Schedule)

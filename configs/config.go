@@ -22,7 +22,7 @@ type Config struct {
 	Partial  Signs    `json:"partial,omitempty" doc:"Signs that an answer is partial; any one counts."`
 	Errors   Paths    `json:"errors,omitzero" doc:"Paths that must be absent, null, empty or false. Default: a top-level error or errors."`
 	Complete Complete `json:"complete" doc:"What it takes to call a run COMPLETE."`
-	Slice    *Slice   `json:"slice,omitempty" doc:"How to split a source that hands out less than it has. Not in this version."`
+	Slice    *Slice   `json:"slice,omitempty" doc:"How to split a source that hands out less than it has."`
 	ForEach  Tree     `json:"for_each,omitzero" doc:"One pull for each item of another. Not in this version."`
 	Since    Tree     `json:"incremental,omitzero" doc:"Only what is new since the last COMPLETE run. Not in this version."`
 	Limits   Limits   `json:"limits" doc:"How hard to ask, how long to wait, how much to read."`
@@ -236,8 +236,8 @@ type Slice struct {
 	SliceKey
 	Then    *SliceKey `json:"then,omitempty" doc:"A second key, for slices that the first cannot split."`
 	Without *Reverse  `json:"without,omitempty" doc:"An extra slice for items that have no key."`
-	Reach   Scalar    `json:"reach,omitempty" doc:"auto, or the most items that one slice can hand out."`
-	Lag     Scalar    `json:"lag,omitempty" doc:"The youngest span stays provisional."`
+	Reach   Scalar    `json:"reach,omitempty" doc:"auto (default), or the most items that one slice can hand out."`
+	Lag     Duration  `json:"lag,omitempty" doc:"The youngest span stays provisional."`
 	Covers  string    `json:"covers,omitempty" enum:"all range" doc:"all: the slices are the whole source; range: only the range was asked for."`
 }
 
@@ -245,16 +245,16 @@ type Slice struct {
 type SliceKey struct {
 	By         Path   `json:"by,omitempty" doc:"The key inside an item."`
 	Type       string `json:"type,omitempty" enum:"int time date values" doc:"What the key is."`
-	From       Scalar `json:"from,omitempty" doc:"Where the range begins."`
-	To         Scalar `json:"to,omitempty" doc:"Where the range ends; now is the start of the run."`
-	Bounds     string `json:"bounds,omitempty" enum:"[) []" doc:"Whether the upper bound belongs to a slice."`
-	Params     Params `json:"params,omitempty" doc:"The parameters that ask for a slice, with {from} and {to}."`
+	From       Scalar `json:"from,omitempty" doc:"Where the range begins. Default: open."`
+	To         Scalar `json:"to,omitempty" doc:"Where the range ends; now is the start of the run. Default: open."`
+	Bounds     string `json:"bounds,omitempty" enum:"[) []" doc:"Whether the upper bound that is sent belongs to a slice. Default: [), it does not."`
+	Params     Params `json:"params,omitempty" doc:"The parameters that ask for a slice, with {from} and {to}; of type values with {value}."`
 	FromParams Params `json:"from_params,omitempty" doc:"The lower half of the bound as parameters of its own."`
 	ToParams   Params `json:"to_params,omitempty" doc:"The upper half of the bound as parameters of its own."`
-	Format     string `json:"format,omitempty" doc:"How {from} and {to} are written: unix, rfc3339, date or a Go layout."`
-	Zone       string `json:"zone,omitempty" doc:"The time zone of dates."`
+	Format     string `json:"format,omitempty" doc:"How {from} and {to} are written: unix, unix_ms, rfc3339, date or a Go layout. Default: rfc3339 for times, date for dates."`
+	Zone       string `json:"zone,omitempty" doc:"The time zone of dates and layouts. Default: UTC."`
 	Values     Words  `json:"values,omitempty" doc:"The listed values of the key."`
-	Step       Scalar `json:"step,omitempty" doc:"Bounds stand on a grid of this width."`
+	Step       Scalar `json:"step,omitempty" doc:"Bounds stand on a grid of this width: a number, or for times a duration."`
 }
 
 // Limits says how hard to ask, how long to wait and how much to read.

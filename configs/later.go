@@ -16,7 +16,6 @@ type laterKey struct {
 
 var later = []laterKey{
 	{"preset", "", "named presets"},
-	{"slice", "", "slices"},
 	{"for_each", "", "pulls that feed each other"},
 	{"incremental", "", "incremental runs"},
 	{"source.cookies", "true", "session paging"},
@@ -24,8 +23,6 @@ var later = []laterKey{
 	{"pages.reverse", "", "second readings"},
 	{"items.format", "xml", "XML bodies"},
 	{"items.merge", "true", "merged items"},
-	{"total.url", "{from}", "slices"},
-	{"total.url", "{to}", "slices"},
 	{"complete.sentinel", "", "sentinels"},
 	{"complete.freshness", "", "sentinels"},
 	{"complete.still", "", "marks of change"},

@@ -120,7 +120,7 @@ func (d *drain) documentedEnd(a raw) bool {
 	if d.state.Page == 0 {
 		return false
 	}
-	for _, e := range d.opt.Spec.Pages.EndStatus {
+	for _, e := range d.spec.Pages.EndStatus {
 		if a.status != e.Status {
 			continue
 		}
@@ -163,7 +163,7 @@ func (d *drain) body(at adapters.Position, req adapters.Request, a *answer) {
 
 // syntax checks the whole body strictly and says what is wrong with it.
 func (d *drain) syntax(a *answer) bool {
-	switch d.opt.Spec.Items.Format {
+	switch d.spec.Items.Format {
 	case "", "json":
 	default:
 		if len(bytes.TrimSpace(a.body)) == 0 && a.short {
@@ -213,7 +213,7 @@ func wholeRange(v string) bool {
 // page lets the reader read a whole body.
 func (d *drain) page(at adapters.Position, req adapters.Request, a *answer) {
 	resp := adapters.Response{Status: a.status, Header: a.header, Body: a.raw.body, URL: a.url}
-	p, err := d.opt.Reader.Read(at, req, resp)
+	p, err := d.reader.Read(at, req, resp)
 	var t *adapters.Trouble
 	switch {
 	case errors.As(err, &t):

@@ -66,7 +66,7 @@ func TestClassifyStatus(t *testing.T) {
 		if c.header == nil {
 			c.header = header()
 		}
-		a := sorted(t, d, raw{status: c.status, header: c.header, body: []byte(c.body), url: d.opt.Spec.URL, wire: int64(len(c.body))})
+		a := sorted(t, d, raw{status: c.status, header: c.header, body: []byte(c.body), url: d.spec.URL, wire: int64(len(c.body))})
 		if a.kind != c.want {
 			t.Errorf("%d %v %s is sorted as %s, want %s: %s", c.status, c.header, c.body, kinds[a.kind], kinds[c.want], a.text)
 		}
@@ -117,7 +117,7 @@ func TestClassifyBody(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := walk(t, rowsSpec("http://127.0.0.1"), quick())
-			c.raw.status, c.raw.header, c.raw.url = 200, header(), d.opt.Spec.URL
+			c.raw.status, c.raw.header, c.raw.url = 200, header(), d.spec.URL
 			if c.raw.err != nil {
 				c.raw.status = 0
 			}

@@ -14,8 +14,8 @@ import (
 // countTotal asks the count request of its own, where one is configured:
 // before the run and after each pass.
 func (d *drain) countTotal(ctx context.Context) {
-	t := d.opt.Spec.Total
-	if t.URL == "" || (d.state.Page == 0 && d.state.Counted && !d.state.Done) {
+	t, ok := d.countSpec(d.sliceNow())
+	if !ok || (d.state.Page == 0 && d.state.Counted && !d.state.Done) {
 		return
 	}
 	v, err := d.count(ctx, t)
@@ -36,14 +36,14 @@ func (d *drain) countTotal(ctx context.Context) {
 			s.Move.Unverified++
 		}
 	}
-	d.pending.Totals = append(d.pending.Totals, reconcile.TotalSeen{Seq: s.Seq, At: time.Now(), Source: string(adapters.FromRequest),
+	d.pending.Totals = append(d.pending.Totals, reconcile.TotalSeen{Seq: d.run.Seq, At: time.Now(), Source: string(adapters.FromRequest),
 		Value: v.Value, Kind: v.Kind, Live: live, Remark: remark, Distinct: s.Counts.Distinct})
 }
 
 // count asks for the total once, with retries of what may pass.
 func (d *drain) count(ctx context.Context, t adapters.TotalSpec) (adapters.Total, error) {
 	req := adapters.Request{Method: firstOf(t.Method, "GET"), URL: t.URL, Header: map[string][]string{}}
-	for k, v := range d.opt.Spec.Headers {
+	for k, v := range d.spec.Headers {
 		req.Header.Set(k, v)
 	}
 	if t.Body != nil {

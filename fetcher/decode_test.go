@@ -193,7 +193,7 @@ func TestDecodeCharset(t *testing.T) {
 func TestPrefixIsNoPage(t *testing.T) {
 	d := walk(t, rowsSpec("http://127.0.0.1"), quick())
 	for n := range len(whole) {
-		a := sorted(t, d, raw{status: 200, url: d.opt.Spec.URL, body: []byte(whole[:n]), wire: int64(n)})
+		a := sorted(t, d, raw{status: 200, url: d.spec.URL, body: []byte(whole[:n]), wire: int64(n)})
 		if want := kindHalf; a.kind != want && n > 0 {
 			t.Errorf("%d bytes are sorted as %d, want half a body: %s", n, a.kind, a.text)
 		}
@@ -201,7 +201,7 @@ func TestPrefixIsNoPage(t *testing.T) {
 			t.Errorf("%d bytes give %d items", n, len(a.page.Items))
 		}
 	}
-	a := sorted(t, d, raw{status: 200, url: d.opt.Spec.URL, body: []byte(whole), wire: int64(len(whole))})
+	a := sorted(t, d, raw{status: 200, url: d.spec.URL, body: []byte(whole), wire: int64(len(whole))})
 	if a.kind != kindPage || len(a.page.Items) != 3 {
 		t.Fatalf("the whole body is no page: %d, %s", a.kind, a.text)
 	}

@@ -40,8 +40,13 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 // sink before the ledger commits; only then does the walk go on from there
 // after a crash.
 func (d *drain) loop(ctx context.Context) error {
+	if d.run.Settled {
+		if err := d.nextSlice(ctx); err != nil {
+			return err
+		}
+	}
 	d.countTotal(ctx)
-	for !d.state.Done && !d.spent() {
+	for !d.run.Done && !d.state.Done && !d.spent() {
 		a, req, err := d.ask(ctx)
 		if err != nil {
 			return err
@@ -51,8 +56,14 @@ func (d *drain) loop(ctx context.Context) error {
 		if err := d.keep(row, &a, st, m); err != nil {
 			return err
 		}
+		d.overReach()
 		if d.state.Done {
 			d.endPass(ctx)
+		}
+		if d.state.Done {
+			if err := d.endWalk(ctx); err != nil {
+				return err
+			}
 		}
 		if d.due() {
 			if err := d.checkpoint(ctx); err != nil {
@@ -66,11 +77,15 @@ func (d *drain) loop(ctx context.Context) error {
 // drain is one run in progress.
 type drain struct {
 	opt    Options
+	spec   adapters.Spec // the Reader's
 	shape  shape
 	client *client
 	seen   *seen
-	state  *State
-	begin  reconcile.Counts // at the start of this process: budgets count from here
+	run    *Run
+	state  *State           // the walk at hand
+	reader *adapters.Reader // of the slice at hand
+	sight  sight
+	first  reconcile.Counts // at the start of this process: budgets count from here
 
 	pending Checkpoint
 	last    time.Time
@@ -85,56 +100,31 @@ func newDrain(o Options) (*drain, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Spec = *o.Reader.Spec() // with the styles' own defaults
-	d := &drain{opt: o, shape: newShape(o.Spec), client: c, seen: newSeen(o.Seed), state: newState(o.Spec.Pages), last: time.Now()}
+	spec := o.Reader.Spec() // with the styles' own defaults
+	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
+		state: newState(spec.Pages), last: time.Now()}
 	if o.Resume != nil && len(o.Resume.State) > 0 {
 		if err := d.resume(o.Resume); err != nil {
 			return nil, err
 		}
 	}
-	d.begin = d.state.Counts
-	return d, nil
-}
-
-// resume takes an unfinished walk up.
-func (d *drain) resume(r *Resume) error {
-	s, err := decodeState(r.State, d.opt.Client.Unseal)
-	if err != nil {
-		return fmt.Errorf("the stored state of the run cannot be read: %w", err)
+	if err := d.plan(); err != nil {
+		return nil, err
 	}
-	pass := 0
-	if s.Pass == 1 && !s.Restarted {
-		pass = 1
-	}
-	if r.Keys != nil {
-		if err := r.Keys(func(keys []byte) error { return d.seen.restore(keys, pass) }); err != nil {
-			return err
-		}
-	}
-	s.Restarted = false
-	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
-	s.Tries, s.Shrinks = 0, 0
-	if !s.countsPages() {
-		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
-	}
-	if held := int64(len(d.seen.marks)); held != s.Counts.Distinct {
-		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", held, s.Counts.Distinct)
-	}
-	d.state = s
-	d.event("resume", fmt.Sprintf("taken up at %s with %d items held", describe(s.At), s.Counts.Distinct))
-	return nil
+	d.first = d.counts()
+	return d, d.aim()
 }
 
 // spent stops at a budget.
 func (d *drain) spent() bool {
-	b, c := d.opt.Budget, d.state.Counts
+	b, c := d.opt.Budget, d.counts()
 	text := ""
 	switch {
-	case b.Requests > 0 && c.Requests-d.begin.Requests >= b.Requests:
+	case b.Requests > 0 && c.Requests-d.first.Requests >= b.Requests:
 		text = fmt.Sprintf("stopped after %d requests, as asked: a budget is no end", b.Requests)
-	case b.Pages > 0 && c.Held-d.begin.Held >= b.Pages:
+	case b.Pages > 0 && c.Held-d.first.Held >= b.Pages:
 		text = fmt.Sprintf("stopped after %d pages, as asked: a budget is no end", b.Pages)
-	case b.Items > 0 && c.Distinct-d.begin.Distinct >= b.Items:
+	case b.Items > 0 && c.Distinct-d.first.Distinct >= b.Items:
 		text = fmt.Sprintf("stopped after %d items, as asked: a budget is no end", b.Items)
 	default:
 		return false
@@ -151,7 +141,7 @@ func (d *drain) spent() bool {
 func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	s := d.state
 	s.lap = d.overlap()
-	req, err := d.opt.Reader.Style().Request(s.At, d.askSize(), s.lap)
+	req, err := d.reader.Style().Request(s.At, d.askSize(), s.lap)
 	if err != nil {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
@@ -247,8 +237,9 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 	if s.Checking {
 		return s.checked(), nil
 	}
-	m := d.seen.match(a.page.Items, s.Pass)
-	if left := d.itemsLeft(); left >= 0 && int64(m.New) > left {
+	m := d.seen.match(a.page.Items, d.pass())
+	d.look(&a.page, &m)
+	if left := d.itemsLeft(); left >= 0 && int64(m.Adds) > left {
 		return d.holdSome(&a.page, &m, left), &m
 	}
 	if partial {
@@ -266,7 +257,7 @@ func (d *drain) itemsLeft() int64 {
 	if d.opt.Budget.Items == 0 {
 		return -1
 	}
-	return max(0, d.opt.Budget.Items-(d.state.Counts.Distinct-d.begin.Distinct))
+	return max(0, d.opt.Budget.Items-(d.run.Held-d.first.Distinct))
 }
 
 // holdSome holds just as many items of a page as the budget allows; the walk
@@ -274,8 +265,10 @@ func (d *drain) itemsLeft() int64 {
 func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 	s, n := d.state, 0
 	for ; n < len(p.Items) && left > 0; n++ {
-		if m.isNew[n] {
+		if m.adds[n] {
 			left--
+		}
+		if m.isNew[n] {
 			s.Counts.Distinct++
 		} else {
 			s.Counts.Repeated++
@@ -309,8 +302,8 @@ func (d *drain) endPass(ctx context.Context) {
 		s.Pass, was.Moved, was.Shifts, was.Unverified, was.Unstable))
 }
 
-// facts gathers what the run knows.
-func (d *drain) facts() reconcile.Facts {
+// walkFacts gathers what the walk at hand knows.
+func (d *drain) walkFacts() reconcile.Facts {
 	s := d.state
 	f := reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,

@@ -104,6 +104,15 @@ func (s *State) waitText(a *answer) string {
 	return fmt.Sprintf("%d times, and the retries are spent", s.Tries)
 }
 
+// first is the stop for a first page that does not come: the run could not
+// start, unless another walk of it went before.
+func (s *State) first(later reconcile.Stop) reconcile.Stop {
+	if s.Later {
+		return later
+	}
+	return reconcile.StopFirst
+}
+
 // halt stops for a failing page. The first page of a run that never held one
 // could not start at all.
 func (s *State) halt(why reconcile.Stop, text string) {
@@ -132,6 +141,7 @@ func (s *State) half(sh shape, a *answer, st *step) {
 	if s.Confirming == confirmNone {
 		s.HalfLeft = append(s.HalfLeft, text)
 	}
+	s.Deadline = a.kind == kindDeadline
 	s.halt(reconcile.StopHalf, text)
 }
 
@@ -208,7 +218,7 @@ func (s *State) expired(a *answer, st *step) {
 	s.Expired++
 	switch {
 	case s.Counts.Held == 0:
-		s.halt(reconcile.StopFirst, a.text)
+		s.halt(s.first(reconcile.StopExpired), a.text)
 	case s.Expired == 1 && len(s.Back) > 0:
 		s.At = s.Back[len(s.Back)-1]
 		s.Back = s.Back[:len(s.Back)-1]
@@ -233,7 +243,7 @@ func (s *State) passing(sh shape, a *answer, st *step) {
 	}
 	switch {
 	case s.Counts.Held == 0:
-		s.halt(reconcile.StopFirst, a.text)
+		s.halt(s.first(reconcile.StopFault), a.text)
 	case a.kind == kindPassing && sh.rank && s.Page > 0 && s.Confirming == confirmNone:
 		s.Checking, s.Failing, s.Failure = true, s.At, a.text
 		s.At = s.GoodAt
@@ -277,8 +287,10 @@ func (s *State) refused(sh shape, a *answer, asked int, st *step) {
 		st.action = judge.ActionRetrySmaller
 	case s.Confirming == confirmEnd || s.Confirming == confirmEcho:
 		s.refusedPast(a, st)
+	case s.Counts.Held == 0 && a.window && s.Later:
+		s.reach(a.text)
 	case s.Counts.Held == 0:
-		s.stop(reconcile.StopFirst, a.text)
+		s.stop(s.first(reconcile.StopRefused), a.text)
 	case s.atEnd(sh):
 		s.Ended = true
 		s.stop(reconcile.StopEnd, "the total is reached, and the server refuses the page after it: "+a.text)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lastdrop/adapters"
+	"lastdrop/internal/slicing"
 	"lastdrop/judge/reconcile"
 )
 
@@ -21,7 +22,6 @@ import (
 // every other zero value works.
 type Options struct {
 	Reader *adapters.Reader
-	Spec   adapters.Spec // the Reader's; what stands here is ignored
 
 	Sink   Sink
 	Ledger Ledger
@@ -32,6 +32,10 @@ type Options struct {
 
 	Client Client
 	Budget Budget
+
+	// Slicing says how to cut a source that hands out less than it has; nil
+	// leaves it whole.
+	Slicing *slicing.Spec
 
 	// Passes is the most walks over the source; 0 means 1.
 	Passes int
@@ -86,7 +90,7 @@ type Budget struct {
 
 // Progress is where a run stands.
 type Progress struct {
-	Pass, Size           int
+	Slice, Pass, Size    int
 	Pages, Attempts      int64
 	Distinct, Total      int64
 	HasTotal             bool

@@ -28,6 +28,7 @@ type Checkpoint struct {
 	Attempts []reconcile.Attempt
 	Totals   []reconcile.TotalSeen
 	Events   []reconcile.Event
+	Slices   []reconcile.Slice // those that came to an end
 	Mark     Mark
 	State    []byte // opaque JSON of the walk; holds no secret
 }

@@ -14,7 +14,9 @@ import (
 // write hands the new items among the first n of a page to the sink's
 // pending lines, and their keys to the page's row.
 func (d *drain) write(p *adapters.Page, m *match, n int) {
-	fresh, keys := d.seen.hold(p.Items, m, n, d.state.Pass)
+	fresh, keys := d.seen.hold(p.Items, m, n, d.pass())
+	d.run.Held += int64(len(fresh))
+	d.run.Added += int64(len(fresh))
 	d.lines = d.lines[:0]
 	for _, i := range fresh {
 		d.lines = append(d.lines, jsonscan.CompactLine(nil, p.Items[i].Raw))
@@ -69,9 +71,9 @@ func (d *drain) again(req adapters.Request, a *answer, pause time.Duration) {
 // row makes an attempt's row of what came over the wire.
 func (d *drain) row(req adapters.Request, a *answer) reconcile.Attempt {
 	s := d.state
-	s.Seq++
+	d.run.Seq++
 	row := reconcile.Attempt{
-		Seq: s.Seq, Pass: s.Pass, Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
+		Seq: d.run.Seq, Slice: d.slice(), Pass: s.Pass, Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
 		URL: d.hide(firstOf(a.url, req.URL)), Position: clip(d.hide(describe(s.At)), 160), Offset: s.At.Offset,
 		SizeAsked: req.Size, Status: a.status, BytesRead: a.wire, BytesExpected: a.expected,
 		Items: len(a.page.Items), Nulls: a.page.Nulls,
@@ -101,7 +103,7 @@ func (d *drain) suspect(r judge.Result) {
 func (d *drain) snapshot(a *answer) judge.Snapshot {
 	if a.kind == kindPage || a.kind == kindPartial {
 		resp := adapters.Response{Status: a.status, Header: a.header, Body: a.body, URL: a.url}
-		return d.opt.Reader.Snapshot(d.state.At, a.page, resp, d.state.PassItems)
+		return d.reader.Snapshot(d.state.At, a.page, resp, d.state.PassItems)
 	}
 	s := judge.Snapshot{Kind: "http"}
 	r := &s.Response
@@ -114,6 +116,14 @@ func (d *drain) snapshot(a *answer) judge.Snapshot {
 		r.ParseOK = judge.No
 	}
 	return s
+}
+
+// slice is the number of the slice at hand, 0 in a run of one walk.
+func (d *drain) slice() int {
+	if d.run.Plan == nil {
+		return 0
+	}
+	return d.run.Plan.Now.ID
 }
 
 func (d *drain) add(row reconcile.Attempt) {
@@ -131,16 +141,16 @@ func (d *drain) add(row reconcile.Attempt) {
 func (d *drain) addTotals(a *answer, st step) {
 	for _, t := range a.page.Totals {
 		d.pending.Totals = append(d.pending.Totals, reconcile.TotalSeen{
-			Seq: d.state.Seq, At: a.started, Source: string(t.Source), Value: t.Value, Kind: t.Kind,
-			Live: t.Kind == judge.Exact && !d.state.PassTotals.Collapsed, Distinct: d.state.Counts.Distinct, Collapsed: d.state.PassTotals.Collapsed,
+			Seq: d.run.Seq, At: a.started, Source: string(t.Source), Value: t.Value, Kind: t.Kind,
+			Live: t.Kind == judge.Exact && !d.state.PassTotals.Collapsed, Distinct: d.run.Held, Collapsed: d.state.PassTotals.Collapsed,
 		})
 	}
 }
 
 func (d *drain) event(kind, text string) {
 	text = d.hide(text)
-	d.pending.Events = append(d.pending.Events, reconcile.Event{Seq: d.state.Seq, At: time.Now(), Kind: kind, Text: text})
-	d.opt.Log.Debug(text, "event", kind, "pass", d.state.Pass, "seq", d.state.Seq)
+	d.pending.Events = append(d.pending.Events, reconcile.Event{Seq: d.run.Seq, At: time.Now(), Kind: kind, Text: text})
+	d.opt.Log.Debug(text, "event", kind, "slice", d.slice(), "pass", d.state.Pass, "seq", d.run.Seq)
 }
 
 func (d *drain) hide(s string) string { return d.opt.Client.Hide(s) }
@@ -157,15 +167,15 @@ func (d *drain) checkpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.state.Mark = m
+	d.run.Mark = m
 	d.pending.Mark = m
-	if d.pending.State, err = d.state.encode(d.opt.Client.Seal, d.opt.Client.Hide); err != nil {
+	if d.pending.State, err = d.encode(); err != nil {
 		return err
 	}
 	if err := d.opt.Ledger.Commit(ctx, d.pending); err != nil {
 		return err
 	}
-	d.pending = Checkpoint{Attempts: d.pending.Attempts[:0], Totals: d.pending.Totals[:0], Events: d.pending.Events[:0]}
+	d.pending = Checkpoint{Attempts: d.pending.Attempts[:0], Totals: d.pending.Totals[:0], Events: d.pending.Events[:0], Slices: d.pending.Slices[:0]}
 	d.last = time.Now()
 	return nil
 }
@@ -174,11 +184,14 @@ func (d *drain) progress(row reconcile.Attempt, wait time.Duration) {
 	if d.opt.Progress == nil {
 		return
 	}
-	s := d.state
+	s, c, t := d.state, d.counts(), d.state.Totals
+	if d.run.Whole != nil {
+		t = d.run.Whole.Totals
+	}
 	d.opt.Progress(Progress{
-		Pass: s.Pass, Size: s.Size, Pages: s.Counts.Held, Attempts: s.Counts.Attempts, Distinct: s.Counts.Distinct,
-		Total: s.Totals.Last, HasTotal: s.Totals.Live > 0, Waiting: wait, Outcome: row.Outcome, Status: row.Status,
-		Requests: s.Counts.Requests, Half: s.Counts.Half, Fail: s.Counts.Failed,
+		Slice: d.slice(), Pass: s.Pass, Size: s.Size, Pages: c.Held, Attempts: c.Attempts, Distinct: c.Distinct,
+		Total: t.Last, HasTotal: t.Live > 0, Waiting: wait, Outcome: row.Outcome, Status: row.Status,
+		Requests: c.Requests, Half: c.Half, Fail: c.Failed,
 	})
 }
 

@@ -46,6 +46,7 @@ type mark struct {
 	content uint64 // fingerprint of the first reading, 0 after a resume
 	pass    int32  // the last pass in which it was seen
 	turn    int32  // the how-manieth distinct item of that pass it was
+	walk    int32  // the last walk in which it was seen
 }
 
 // seen is the set of items that a run holds.
@@ -54,20 +55,22 @@ type seen struct {
 	marks map[key]mark
 	pass  int
 	turn  int32 // of the last distinct item of the pass
+	walk  int32 // the walk at hand: the slice's number
 	buf   []byte
 }
 
 func newSeen(seed uint64) *seen { return &seen{seed: seed, marks: make(map[key]mark)} }
 
-// restore takes up the keys of one page row, as seen in a pass (0: in none).
-func (s *seen) restore(keys []byte, pass int) error {
+// restore takes up the keys of one page row, as seen in a pass (0: in none)
+// and a walk (-1: in none that goes on).
+func (s *seen) restore(keys []byte, pass int, walk int32) error {
 	if len(keys)%len(key{}) != 0 {
 		return fmt.Errorf("stored identity hashes are %d bytes long, no multiple of %d", len(keys), len(key{}))
 	}
 	s.pass = pass
 	for ; len(keys) > 0; keys = keys[len(key{}):] {
 		s.turn++
-		s.marks[key(keys[:len(key{})])] = mark{pass: int32(pass), turn: s.turn}
+		s.marks[key(keys[:len(key{})])] = mark{pass: int32(pass), turn: s.turn, walk: walk}
 	}
 	return nil
 }
@@ -75,10 +78,10 @@ func (s *seen) restore(keys []byte, pass int) error {
 // A match is how a page's items stand to what is held.
 type match struct {
 	keys []key
-	// isNew and fresh tell for each item whether it was never held in this
-	// run, and whether it was not yet seen in this pass.
-	isNew, fresh []bool
-	New, Fresh   int
+	// adds, isNew and fresh tell for each item whether it was never held in
+	// this run, and whether it was not yet seen in this walk and in this pass.
+	adds, isNew, fresh []bool
+	Adds, New, Fresh   int
 	// Prefix counts the leading items that this pass has seen; Later counts
 	// those it has seen that stand after a fresh one.
 	Prefix, Later int
@@ -105,7 +108,8 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 	if pass != s.pass {
 		s.pass, s.turn = pass, 0
 	}
-	m := match{keys: make([]key, len(items)), isNew: make([]bool, len(items)), fresh: make([]bool, len(items))}
+	flags := make([]bool, 3*len(items))
+	m := match{keys: make([]key, len(items)), adds: flags[:len(items)], isNew: flags[len(items) : 2*len(items)], fresh: flags[2*len(items):]}
 	here := make(map[key]uint64, len(items))
 	h := xxh3.New()
 	for i, it := range items {
@@ -119,7 +123,8 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		if !twice {
 			here[k] = fp
 		}
-		m.isNew[i] = !held && !twice
+		m.adds[i] = !held && !twice
+		m.isNew[i] = !twice && (!held || old.walk != s.walk)
 		m.fresh[i] = !twice && (!held || int(old.pass) != pass)
 		m.count(i)
 		m.HasLast = m.HasLast || (held && int(old.pass) == pass && old.turn == s.turn)
@@ -150,6 +155,9 @@ func (s *seen) joins(m *match) bool {
 func (m *match) count(i int) {
 	if m.isNew[i] {
 		m.New++
+	}
+	if m.adds[i] {
+		m.Adds++
 	}
 	switch {
 	case m.fresh[i]:
@@ -187,7 +195,7 @@ func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, 
 		}
 		if !held || int(old.pass) != pass {
 			s.turn++
-			old.pass, old.turn = int32(pass), s.turn
+			old.pass, old.turn, old.walk = int32(pass), s.turn, s.walk
 		}
 		if old.content != 0 {
 			old.content = fingerprint(items[i].Raw, s.seed) // the latest reading: each change is noticed once

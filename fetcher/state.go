@@ -26,9 +26,8 @@ const (
 // A State is where a walk stands. It is plain data: step.go and walk.go
 // change it without any I/O, and a checkpoint stores it.
 type State struct {
-	Seq  int64 `json:"seq"`  // attempts so far
-	Pass int   `json:"pass"` // from 1
-	Page int   `json:"page"` // pages held in this pass
+	Pass int `json:"pass"` // from 1
+	Page int `json:"page"` // pages held in this pass
 
 	At   adapters.Position   `json:"at"`             // the page to ask for
 	Back []adapters.Position `json:"back,omitempty"` // where the last pages of this pass were, oldest first
@@ -116,7 +115,10 @@ type State struct {
 
 	Waited time.Duration `json:"waited"` // in pauses
 
-	Mark Mark `json:"mark"` // of the sink, at the checkpoint
+	Later    bool `json:"later"`    // another walk of the run went before
+	Trusted  bool `json:"trusted"`  // whose totals were no echo
+	Deadline bool `json:"deadline"` // the server's own deadline cut the page that stayed half
+
 	// Restarted says that the stored pass begins anew: what it had seen does
 	// not count for it.
 	Restarted bool `json:"restarted"`
@@ -141,26 +143,27 @@ func (s *State) forget() {
 	s.visited, s.prints = map[string]bool{}, map[uint64]bool{}
 }
 
-// encode gives the state as JSON with secrets sealed in positions and hidden
-// in texts. A position that must not be stored is left out, and the pass then
+// sealed gives a copy to store, with secrets sealed in positions and hidden in
+// texts. A position that must not be stored is left out, and the pass then
 // begins anew on a resume.
-func (s *State) encode(seal func(string) (string, bool), hide func(string) string) ([]byte, error) {
+func (s *State) sealed(seal func(string) (string, bool), hide func(string) string) *State {
 	c := *s
 	c.hideTexts(hide)
-	if seal != nil {
-		c.Back = slices.Clone(s.Back)
-		fine := true
-		for _, p := range c.positions() {
-			var ok bool
-			*p, ok = sealed(*p, seal)
-			fine = fine && ok
-		}
-		if !fine {
-			c.restart()
-			c.GoodAt, c.Restarted = adapters.Position{}, true
-		}
+	if seal == nil {
+		return &c
 	}
-	return json.Marshal(&c)
+	c.Back = slices.Clone(s.Back)
+	fine := true
+	for _, p := range c.positions() {
+		var ok bool
+		*p, ok = sealed(*p, seal)
+		fine = fine && ok
+	}
+	if !fine {
+		c.restart()
+		c.GoodAt, c.Restarted = adapters.Position{}, true
+	}
+	return &c
 }
 
 // positions are all places of the source that a state holds.
@@ -201,13 +204,10 @@ func sealed(p adapters.Position, seal func(string) (string, bool)) (adapters.Pos
 	return p, fine
 }
 
-// decodeState reads a stored state. A walk that stood in its second pass or
-// later begins that pass anew: which items it had seen is not stored.
-func decodeState(b []byte, unseal func(string) string) (*State, error) {
-	s := &State{}
-	if err := json.Unmarshal(b, s); err != nil {
-		return nil, err
-	}
+// unseal makes a stored state one to go on from. A walk that stood in its
+// second pass or later begins that pass anew: which items it had seen is not
+// stored.
+func (s *State) unseal(unseal func(string) string) {
 	if unseal != nil {
 		for _, p := range s.positions() {
 			*p = unsealed(*p, unseal)
@@ -218,7 +218,6 @@ func decodeState(b []byte, unseal func(string) string) (*State, error) {
 		s.Restarted = true
 	}
 	s.forget()
-	return s, nil
 }
 
 func unsealed(p adapters.Position, unseal func(string) string) adapters.Position {

@@ -209,14 +209,14 @@ func (r *Reader) PageSizes(ctx context.Context, run string) ([]SizeStep, error) 
 }
 
 // Slices lists the slices of a run, by its whole id; a plain run has none.
-func (r *Reader) Slices(ctx context.Context, run string) ([]Slice, error) {
+func (r *Reader) Slices(ctx context.Context, run string) ([]reconcile.Slice, error) {
 	rows, err := r.db.QueryContext(ctx, `SELECT slice, parent, key, coalesce(range_from, ''), coalesce(range_to, ''), bounds,
 		state, total, coalesce(total_kind, ''), items, remark FROM slices WHERE run = ? ORDER BY slice`, run)
 	if err != nil {
 		return nil, r.file.explain(err)
 	}
-	all, err := collect(rows, func(rows *sql.Rows) (Slice, error) {
-		var s Slice
+	all, err := collect(rows, func(rows *sql.Rows) (reconcile.Slice, error) {
+		var s reconcile.Slice
 		var kind string
 		var parent, total sql.NullInt64
 		err := rows.Scan(&s.Slice, &parent, &s.Key, &s.From, &s.To, &s.Bounds, &s.State, &total, &kind, &s.Items, &s.Remark)

@@ -114,7 +114,7 @@ func (r *Run) putEvents(ctx context.Context, stmt *sql.Stmt, events []reconcile.
 	return nil
 }
 
-func (r *Run) putSlices(ctx context.Context, stmt *sql.Stmt, slices []Slice) error {
+func (r *Run) putSlices(ctx context.Context, stmt *sql.Stmt, slices []reconcile.Slice) error {
 	for _, s := range slices {
 		_, err := stmt.ExecContext(ctx, r.id, s.Slice, nullCount(s.Parent), s.Key, nullText(s.From), nullText(s.To), s.Bounds,
 			s.State, nullCount(s.Total), nullText(string(s.TotalKind)), s.Items, s.Remark)

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
 
@@ -57,24 +56,10 @@ type Checkpoint struct {
 	Attempts []reconcile.Attempt   // since the last checkpoint
 	Totals   []reconcile.TotalSeen // since the last checkpoint
 	Events   []reconcile.Event     // since the last checkpoint
-	Slices   []Slice               // those that are new or have changed
+	Slices   []reconcile.Slice     // those that are new or have changed
 	Length   int64                 // of the sink, in bytes, synced before
 	Items    int64                 // in the sink at that length
 	State    []byte                // JSON of the walk: where to go on; no secrets
-}
-
-// A Slice is a part of a sliced run, as it stands.
-type Slice struct {
-	Slice     int         // its number, as in Attempt.Slice
-	Parent    judge.Count // the slice that was split into this one
-	Key       string      // what the range is over
-	From, To  string      // as they were sent; "": open
-	Bounds    string      // "[)" or "[]"
-	State     string      // open, walking, held, split, irreducible, failed
-	Total     judge.Count // what the source declared for it
-	TotalKind judge.TotalKind
-	Items     int64 // distinct items held in it
-	Remark    string
 }
 
 // Commit writes a checkpoint in one transaction. It is atomic, and durable

@@ -16,6 +16,7 @@ import (
 	"lastdrop/adapters"
 	"lastdrop/fetcher"
 	"lastdrop/internal/sim"
+	"lastdrop/internal/slicing"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
@@ -173,12 +174,27 @@ func Options(s *sim.Sim, m *Memory) (fetcher.Options, error) {
 	if err != nil {
 		return fetcher.Options{}, err
 	}
+	cut := Slicing(s)
 	auth := func(*http.Request) {}
 	return fetcher.Options{
-		Spec: spec, Reader: r, Sink: m, Ledger: m, Seed: 1, Passes: 3,
+		Reader: r, Slicing: cut, Sink: m, Ledger: m, Seed: 1, Passes: 3,
 		Client: fetcher.Client{Transport: s.Transport(), Auth: auth, Retries: 5, Timeout: 30 * time.Second},
 		Budget: fetcher.Budget{Requests: 3000},
 	}, nil
+}
+
+// Slicing is how a Sim's range filter cuts it, from end to end of what it held
+// at the start; nil where it has none.
+func Slicing(s *sim.Sim) *slicing.Spec {
+	h := s.Hints().Slice
+	if h.By == "" {
+		return nil
+	}
+	k := &slicing.Key{By: h.By, Kind: slicing.Kind(h.Type), Closed: h.Bounds == "[]", Format: h.Format, Params: map[string][]string{}}
+	for name, v := range h.Params {
+		k.Params[name] = []string{v}
+	}
+	return &slicing.Spec{Keys: []*slicing.Key{k}, Wholes: []slicing.Range{{Lo: h.From, Hi: h.To}}}
 }
 
 // A Result is a drained world.
@@ -189,12 +205,16 @@ type Result struct {
 	Ruling reconcile.Ruling
 }
 
-// Run drains a Sim and rules on it, by the strength that its API can give.
-func Run(ctx context.Context, s *sim.Sim) (Result, error) {
+// Run drains a Sim, with changed options, and rules on it by the strength that
+// its API can give.
+func Run(ctx context.Context, s *sim.Sim, change ...func(*fetcher.Options)) (Result, error) {
 	m := &Memory{}
 	o, err := Options(s, m)
 	if err != nil {
 		return Result{}, err
+	}
+	for _, c := range change {
+		c(&o)
 	}
 	f, err := fetcher.Drain(ctx, o)
 	if err != nil {
@@ -311,7 +331,7 @@ func (r Result) Story() string {
 		if i >= 5 && i < len(r.Memory.Attempts)-16 {
 			continue
 		}
-		fmt.Fprintf(&b, "  %d pass %d page %d try %d %s size %d: status %d items %d new %d again %d total %v more %q %s; %s %s %s\n", a.Seq, a.Pass, a.Page, a.Try,
+		fmt.Fprintf(&b, "  %d slice %d pass %d page %d try %d %s size %d: status %d items %d new %d again %d total %v more %q %s; %s %s %s\n", a.Seq, a.Slice, a.Pass, a.Page, a.Try,
 			a.Position, a.SizeAsked, a.Status, a.Items, a.New, a.Repeated, a.Total, a.More, a.Outcome, a.Action, a.Cause, strings.TrimPrefix(a.URL, Base))
 	}
 	for _, e := range r.Memory.Events {

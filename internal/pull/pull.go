@@ -197,8 +197,8 @@ func (p *pull) options() fetcher.Options {
 	c, l := p.cfg, p.cfg.Limits
 	cred := c.Auth()
 	return fetcher.Options{
-		Spec: p.spec, Reader: p.reader, Sink: sinkPort{p.file}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
-		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
+		Reader: p.reader, Sink: sinkPort{p.file}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
+		Slicing: c.Slicing(p.run.Started()), Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
@@ -274,6 +274,6 @@ func (s sinkPort) Sync() (fetcher.Mark, error) {
 type ledgerPort struct{ r *store.Run }
 
 func (l ledgerPort) Commit(ctx context.Context, c fetcher.Checkpoint) error {
-	return l.r.Commit(ctx, store.Checkpoint{Attempts: c.Attempts, Totals: c.Totals, Events: c.Events,
+	return l.r.Commit(ctx, store.Checkpoint{Attempts: c.Attempts, Totals: c.Totals, Events: c.Events, Slices: c.Slices,
 		Length: c.Mark.Length, Items: c.Mark.Items, State: c.State})
 }

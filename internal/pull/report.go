@@ -85,6 +85,9 @@ func (p *pull) report(f reconcile.Facts, r reconcile.Ruling) reconcile.Report {
 	if f.Reach.OK {
 		rep.Reach = &f.Reach.N
 	}
+	if s := f.Slices; s != nil {
+		rep.Slices = reconcile.SliceCounts{Leaves: s.Leaves, Splits: s.Splits, Irreducible: s.Irreducible}
+	}
 	rep.Exit = exitOf(r.Verdict)
 	switch {
 	case f.Held == 0 && couldNotStart(f.Stop):

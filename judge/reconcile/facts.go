@@ -117,6 +117,10 @@ type Facts struct {
 	PageSize SizeSummary
 	Waited   time.Duration // in pauses, for limits and retries
 
+	// Slices is set where the run was cut into slices; the walks' own facts
+	// then stand in the rulings on its leaves.
+	Slices *Slices
+
 	HalfLeft    []string // pages that stayed half
 	PartialLeft []string // pages that said themselves that they were a part, and stayed so
 	Wording     []string // words of truncation in an envelope

@@ -35,7 +35,7 @@ func (r *ruler) reach() {
 	if f.Stop != StopReach && !f.Reach.OK {
 		return
 	}
-	if r.inBand {
+	if r.inBand || f.Slices != nil {
 		return
 	}
 	text := fmt.Sprintf("the server hands out %s items and no more: a reach; %s", num(f.Reach.N), f.ReachText)
@@ -247,7 +247,9 @@ func rank(e Evidence, v judge.Verdict) int {
 }
 
 // note reports whether a rule only informs: RC032 to RC039, and RC060 to RC069.
-func note(id string) bool { return (id >= "RC032" && id <= "RC039") || (id >= "RC060" && id <= "RC069") }
+func note(id string) bool {
+	return (id >= "RC032" && id <= "RC039") || (id >= "RC060" && id <= "RC069")
+}
 
 func dedupe(s []string) []string {
 	out := []string{}

@@ -151,6 +151,20 @@ type Event struct {
 	Text string // one line with numbers, without secrets
 }
 
+// A Slice is a part of a sliced run, as it stands.
+type Slice struct {
+	Slice     int         // its number, as in Attempt.Slice
+	Parent    judge.Count // the slice that was split into this one
+	Key       string      // what the range is over
+	From, To  string      // as they were sent; "": open
+	Bounds    string      // "[)" or "[]"
+	State     string      // open, walking, held, split, irreducible, failed
+	Total     judge.Count // what the source declared for it
+	TotalKind judge.TotalKind
+	Items     int64 // distinct items held in it
+	Remark    string
+}
+
 // Evidence is one finding of a run: a rule that spoke, and in which words.
 type Evidence struct {
 	ID      string        `json:"id"`

@@ -23,6 +23,7 @@ type Ruling struct {
 func Rule(f Facts) Ruling {
 	r := ruler{f: &f}
 	r.counting()
+	r.slices()
 	r.loss()
 	r.doubt()
 	r.end()
@@ -118,6 +119,8 @@ func (r *ruler) counting() {
 		return
 	}
 	switch {
+	case f.Slices != nil && f.Slices.stand() && (f.Distinct < lo || f.Distinct > hi):
+		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())
 	case f.Distinct < lo:
 		r.below(lo)
 	case f.Distinct > hi && !r.passFits():

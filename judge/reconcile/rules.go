@@ -44,6 +44,17 @@ var Table = []judge.RuleDoc{
 	doc("RC038", "Clamped size", "The server gives fewer items a page than asked. The walk counts by what came.", judge.Unknown),
 	doc("RC039", "Seen through", "The source moved while it was read, and the run saw through it: borders verified, or a clean pass.", judge.Unknown),
 	doc("RC040", "Own fault", "The run's own sink or store failed. What was held is kept, and the run can be resumed.", judge.Unknown),
+	doc("RC050", "Sum of slices", "The slices tile what was asked for, and each came to an end of its own. As strong as the weakest of them.", judge.Complete),
+	doc("RC051", "Irreducible slice", "A slice holds more than the server hands out, and its key cannot cut it further: slice.then may.", judge.Truncated),
+	doc("RC052", "Slice without a proven end", "A slice is not COMPLETE by itself.", judge.Truncated, judge.Unknown),
+	doc("RC053", "Outside of all slices", "Items that lack the slice's key, or whose key lies outside the range: they are in no slice.", judge.Truncated),
+	doc("RC054", "Parts short of their whole", "The slices that a range was cut into hold fewer items than the range itself declares.", judge.Truncated, judge.Unknown),
+	doc("RC055", "Ignored slice parameter", "Slices hold items that do not belong to them, or declare more together than their whole.", judge.Truncated, judge.Unknown),
+	doc("RC056", "Nothing counts the outside", "Nothing shows that no item lies outside of the slices.", judge.Unknown),
+	doc("RC057", "Slices do not tile", "The slices asked for overlap or leave a gap: a fault of this program.", judge.Unknown),
+	doc("RC063", "Slices", "How many slices were read, and how often one was cut.", judge.Unknown),
+	doc("RC064", "Range only", "slice.covers is range: what lies outside of it was not asked for.", judge.Unknown),
+	doc("RC065", "Moved, and compared", "The whole's total moved while its slices were read. At one moment it was compared with them, and nothing lay outside.", judge.Unknown),
 }
 
 func doc(id, title, text string, verdicts ...judge.Verdict) judge.RuleDoc {

@@ -65,7 +65,7 @@ func (s suite) testCommitAtomic(t *testing.T) {
 
 	bad := checkpoint(4, held(3, 2), held(2, 2), held(4, 2)) // 2 is there already
 	bad.Events, bad.Totals, bad.State = first.Events, first.Totals, []byte(`{"bad":1}`)
-	bad.Slices = []store.Slice{{Slice: 1, Key: "id"}}
+	bad.Slices = []reconcile.Slice{{Slice: 1, Key: "id"}}
 	if err := run.Commit(t.Context(), bad); err == nil {
 		t.Fatalf("an attempt was written twice")
 	}

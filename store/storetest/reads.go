@@ -242,15 +242,15 @@ func (s suite) testDrifts(t *testing.T) {
 func (s suite) testSlices(t *testing.T) {
 	h := s.fresh(t)
 	run := mustBegin(t, h, options("pull"))
-	root := store.Slice{Slice: 0, Key: "created_at", From: "1", To: "9", Bounds: "[)", State: "walking", Total: judge.N(5000), TotalKind: judge.Exact}
-	noError(t, run.Commit(t.Context(), store.Checkpoint{Slices: []store.Slice{root}}))
+	root := reconcile.Slice{Slice: 0, Key: "created_at", From: "1", To: "9", Bounds: "[)", State: "walking", Total: judge.N(5000), TotalKind: judge.Exact}
+	noError(t, run.Commit(t.Context(), store.Checkpoint{Slices: []reconcile.Slice{root}}))
 	root.State, root.Remark = "split", "5000 above the reach of 1000"
-	left := store.Slice{Slice: 1, Parent: judge.N(0), Key: "created_at", To: "5", Bounds: "[)", State: "held", Total: judge.N(0), Items: 3}
-	right := store.Slice{Slice: 2, Parent: judge.N(0), Key: "created_at", From: "5", Bounds: "[]", State: "open"}
-	noError(t, run.Commit(t.Context(), store.Checkpoint{Slices: []store.Slice{right, root, left}}))
+	left := reconcile.Slice{Slice: 1, Parent: judge.N(0), Key: "created_at", To: "5", Bounds: "[)", State: "held", Total: judge.N(0), Items: 3}
+	right := reconcile.Slice{Slice: 2, Parent: judge.N(0), Key: "created_at", From: "5", Bounds: "[]", State: "open"}
+	noError(t, run.Commit(t.Context(), store.Checkpoint{Slices: []reconcile.Slice{right, root, left}}))
 	got, err := h.Slices(t.Context(), run.ID())
 	noError(t, err)
-	same(t, "slices", got, []store.Slice{root, left, right})
+	same(t, "slices", got, []reconcile.Slice{root, left, right})
 }
 
 func (s suite) testCounts(t *testing.T) {

@@ -25,7 +25,7 @@ type Reader interface {
 	Events(ctx context.Context, run string, limit int) (store.EventList, error)
 	Drifts(ctx context.Context, run string) ([]store.Drift, error)
 	PageSizes(ctx context.Context, run string) ([]store.SizeStep, error)
-	Slices(ctx context.Context, run string) ([]store.Slice, error)
+	Slices(ctx context.Context, run string) ([]reconcile.Slice, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
 	Close() error
 }

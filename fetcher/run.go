@@ -1,0 +1,255 @@
+package fetcher
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"lastdrop/adapters"
+	"lastdrop/internal/slicing"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// A Run is what the walks of a run share, and the walk at hand. It is plain
+// data: a checkpoint stores it.
+type Run struct {
+	Seq  int64            `json:"seq"`  // attempts so far
+	Base int              `json:"base"` // passes of the walks before this one
+	Past reconcile.Counts `json:"past"` // of the walks before this one
+	Held int64            `json:"held"` // distinct items of the run
+	// Added counts those of them that the walk at hand brought.
+	Added int64 `json:"added"`
+
+	// Plan says which slice is asked for; nil in a run of one walk. Done: all
+	// walks came to their end.
+	Plan *slicing.Plan `json:"plan,omitempty"`
+	Done bool          `json:"done"`
+	// Settled: the plan knows what came of the walk at hand.
+	Settled bool `json:"settled"`
+	// Whole is the walk of the query without slices, once it is cut.
+	Whole  *reconcile.Facts `json:"whole,omitempty"`
+	Slices reconcile.Slices `json:"slices"`
+	// Younger: nothing lay beyond the end of the range when the whole was cut.
+	Younger bool    `json:"younger"`
+	Failed  int     `json:"failed"` // leaves in a row that were refused
+	Kept    keeping `json:"kept"`
+	Walk    *State  `json:"walk"`
+	Mark    Mark    `json:"mark"` // of the sink, at the checkpoint
+}
+
+// keeping is what the walks before this one leave for the report of the run.
+type keeping struct {
+	Conflicts, SameID  int64
+	Examples, Disagree []string
+	Least              int
+}
+
+// newWalk begins a walk with what was learned of the source's pages before.
+func (d *drain) newWalk(before *State) *State {
+	s := newState(d.spec.Pages)
+	if before != nil {
+		s.Size, s.Least, s.Ceiling, s.Bad, s.Locked = before.Size, before.Least, before.Ceiling, before.Bad, before.Locked
+		s.Later, s.Waited = true, before.Waited
+		s.PassTotals.Proven = before.PassTotals.Proven || before.Totals.Proven // no echo once, it is none
+		s.Totals.Proven, s.Trusted = s.PassTotals.Proven, s.PassTotals.Proven
+	}
+	return s
+}
+
+// counts are those of the whole run.
+func (d *drain) counts() reconcile.Counts {
+	c := addCounts(d.run.Past, d.state.Counts)
+	c.Distinct = d.run.Held
+	if d.run.Plan != nil { // what came again in another slice is a repeat too
+		c.Repeated = c.Received - c.Distinct
+	}
+	return c
+}
+
+func addCounts(a, b reconcile.Counts) reconcile.Counts {
+	return reconcile.Counts{
+		Received: a.Received + b.Received, Distinct: a.Distinct + b.Distinct, Repeated: a.Repeated + b.Repeated,
+		NoID: a.NoID + b.NoID, Nulls: a.Nulls + b.Nulls, Rejected: a.Rejected + b.Rejected,
+		Held: a.Held + b.Held, Attempts: a.Attempts + b.Attempts, Half: a.Half + b.Half, Failed: a.Failed + b.Failed,
+		Requests: a.Requests + b.Requests, Bytes: a.Bytes + b.Bytes,
+	}
+}
+
+// leave ends the walk at hand for good: its counts go to the run.
+func (d *drain) leave() {
+	s, r := d.state, d.run
+	r.Past = addCounts(r.Past, s.Counts)
+	r.Base += s.Pass
+	r.Added = 0
+	k := &r.Kept
+	k.Conflicts += s.Conflicts
+	k.SameID += s.SameID
+	k.Examples = append(k.Examples, s.Examples...)[:min(3, len(k.Examples)+len(s.Examples))]
+	k.Disagree = append(k.Disagree, s.Disagree...)[:min(5, len(k.Disagree)+len(s.Disagree))]
+}
+
+// pass is the number of the pass at hand, unique in the run.
+func (d *drain) pass() int { return d.run.Base + d.state.Pass }
+
+// encode gives the run as JSON, secrets sealed in positions and hidden in
+// texts.
+func (d *drain) encode() ([]byte, error) {
+	c := d.opt.Client
+	r := *d.run
+	r.Walk = d.state.sealed(c.Seal, c.Hide)
+	if r.Whole != nil {
+		f := *r.Whole
+		for _, t := range []*string{&f.EndWord, &f.Lied, &f.Unconfirmed, &f.StopText, &f.ReachText, &f.Ties, &f.Suspicion, &f.At.Value} {
+			*t = c.Hide(*t)
+		}
+		r.Whole = &f
+	}
+	return json.Marshal(&r)
+}
+
+// resume takes an unfinished run up.
+func (d *drain) resume(stored *Resume) error {
+	r := &Run{}
+	err := json.Unmarshal(stored.State, r)
+	if err == nil && r.Walk == nil {
+		err = fmt.Errorf("it holds no walk")
+	}
+	if err != nil {
+		return fmt.Errorf("the stored state of the run cannot be read: %w", err)
+	}
+	s := r.Walk
+	s.unseal(d.opt.Client.Unseal)
+	d.run = r
+	if r.Plan != nil {
+		r.Plan.Keys, r.Plan.Keyless = d.opt.Slicing.Keys, len(d.opt.Slicing.Without) > 0
+	}
+	if r.Added != s.Counts.Distinct {
+		d.state = s
+		d.begin(s) // which items this walk had seen is not stored: it begins anew
+		s = d.state
+	}
+	if err := d.restore(stored, s); err != nil {
+		return err
+	}
+	s.Restarted = false
+	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
+	s.Tries, s.Shrinks = 0, 0
+	if !s.countsPages() {
+		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
+	}
+	d.state = s
+	if r.Plan != nil {
+		if err := d.openSlice(r.Plan.Now); err != nil {
+			return err
+		}
+	}
+	d.event("resume", fmt.Sprintf("taken up at %s with %d items held", describe(s.At), r.Held))
+	return nil
+}
+
+// restore fills the set of held items. Those of the walk at hand are the last
+// ones.
+func (d *drain) restore(stored *Resume, s *State) error {
+	pass := 0
+	if s.Pass == 1 && !s.Restarted {
+		pass = d.pass1()
+	}
+	walk := int32(0)
+	if d.run.Plan != nil {
+		walk = int32(d.run.Plan.Now.ID)
+	}
+	old := d.run.Held - d.run.Added
+	if stored.Keys != nil {
+		err := stored.Keys(func(keys []byte) error {
+			if n := min(old-int64(len(d.seen.marks)), int64(len(keys)/len(key{}))); n > 0 {
+				if err := d.seen.restore(keys[:n*int64(len(key{}))], 0, -1); err != nil {
+					return err
+				}
+				keys = keys[n*int64(len(key{})):]
+			}
+			return d.seen.restore(keys, pass, walk)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	d.seen.walk = walk
+	if held := int64(len(d.seen.marks)); held != d.run.Held {
+		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", held, d.run.Held)
+	}
+	return nil
+}
+
+// pass1 is the number of the first pass of the walk at hand.
+func (d *drain) pass1() int { return d.run.Base + 1 }
+
+// openSlice points the reader and the shape at a slice's requests.
+func (d *drain) openSlice(sl slicing.Slice) error {
+	r, err := d.sliceReader(sl)
+	if err != nil {
+		return err
+	}
+	d.reader = r
+	d.seen.walk = int32(sl.ID)
+	return nil
+}
+
+// sliceReader makes the reader of a slice: the source's own with its bounds.
+func (d *drain) sliceReader(sl slicing.Slice) (*adapters.Reader, error) {
+	if sl.ID == 0 && len(sl.Bounds) == 0 && !sl.Keyless {
+		return d.opt.Reader, nil
+	}
+	spec := d.spec
+	spec.Set = append([]adapters.Set(nil), spec.Set...)
+	if sl.Keyless {
+		for _, set := range d.opt.Slicing.Without {
+			spec.Set = append(spec.Set, adapters.Set(set))
+		}
+	}
+	for _, set := range d.run.Plan.Sets(sl) {
+		spec.Set = append(spec.Set, adapters.Set(set))
+	}
+	r, err := adapters.NewReader(spec)
+	if err != nil {
+		return nil, fmt.Errorf("slice %s: %w", d.run.Plan.Text(sl), err)
+	}
+	return r, nil
+}
+
+// begin starts a new walk in the place of the one at hand.
+func (d *drain) begin(before *State) {
+	d.leave()
+	d.state = d.newWalk(before)
+	d.run.Settled = false
+}
+
+// facts gathers what the run knows.
+func (d *drain) facts() reconcile.Facts {
+	f := d.walkFacts()
+	r := d.run
+	f.Counts = d.counts()
+	if r.Whole == nil {
+		return f
+	}
+	w := *r.Whole
+	w.Counts, w.Waited, w.PageSize, w.Passes = f.Counts, f.Waited, f.PageSize, f.Passes
+	w.Stop, w.StopText, w.MoreKnown, w.At = reconcile.StopEnd, "every slice was asked for", false, f.At
+	if !r.Done {
+		w.Stop, w.StopText, w.MoreKnown = f.Stop, f.StopText, true
+	}
+	w.EndReached, w.EndStrength, w.EndWord, w.Lied, w.Unconfirmed, w.Ties, w.Suspicion = false, reconcile.None, "", "", "", "", ""
+	w.Movement, w.Everything, w.HalfLeft, w.PartialLeft = reconcile.Movement{}, reconcile.Movement{}, nil, nil
+	w.Conflicts, w.SameID = r.Kept.Conflicts+d.state.Conflicts, r.Kept.SameID+d.state.SameID
+	w.Examples, w.Disagree = r.Kept.Examples, r.Kept.Disagree
+	w.Reach = judge.Count{}
+	if r.Plan.Reach > 0 {
+		w.Reach = judge.N(r.Plan.Reach)
+	}
+	s := r.Slices
+	s.Leaves, s.Splits, s.Irreducible, s.Ignored, s.Untiled = r.Plan.Leaves, r.Plan.Splits, r.Plan.Irreducible, r.Plan.Ignored, r.Plan.Untiled
+	if !r.Done {
+		s.Left = max(1, r.Plan.Left())
+	}
+	w.Slices = &s
+	return w
+}

@@ -1,0 +1,482 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+
+	"lastdrop/adapters"
+	"lastdrop/internal/jsonscan"
+	"lastdrop/internal/slicing"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// A sight is what the walk at hand has seen of the slice's key.
+type sight struct {
+	path      *jsonscan.Path
+	key       *slicing.Key
+	bound     slicing.Bound
+	keys      bool
+	low, high int64
+	beside    int64 // distinct items that a neighbour counts, at a bound that both ask for
+}
+
+// plan makes the plan of a run that may have to be cut.
+func (d *drain) plan() error {
+	o := d.opt.Slicing
+	if o == nil || d.run.Plan != nil {
+		return nil
+	}
+	d.run.Plan = &slicing.Plan{Keys: o.Keys, Wholes: o.Wholes, Keyless: len(o.Without) > 0, Reach: o.Reach}
+	d.run.Slices.RangeOnly = o.RangeOnly
+	d.run.Slices.Everything = len(o.Without) > 0 && (o.Keys[0].Kind != slicing.Values && o.Wholes[0].OpenLo && o.Wholes[0].OpenHi)
+	d.run.Slices.Weakest = reconcile.Counted
+	if o.RangeOnly {
+		d.run.Plan.Root.Bounds = []slicing.Bound{{Range: o.Wholes[0]}}
+		d.run.Plan.Now = d.run.Plan.Root
+		return d.openSlice(d.run.Plan.Now)
+	}
+	return nil
+}
+
+// look takes up the keys of a page's items.
+func (d *drain) look(p *adapters.Page, m *match) {
+	g := &d.sight
+	if g.path == nil {
+		return
+	}
+	for i, it := range p.Items {
+		if !m.fresh[i] {
+			continue
+		}
+		v, err := g.path.Find(it.Raw)
+		if err != nil || !v.Exists() {
+			continue
+		}
+		if g.key.Outside(v.Raw, g.bound) {
+			d.run.Slices.Strays++
+		}
+		tick, ok := g.key.Tick(v.Raw)
+		if !ok {
+			continue
+		}
+		if r := g.bound.Range; m.isNew[i] && (!r.OpenLo && tick < r.Lo || !r.OpenHi && tick >= r.Hi) {
+			g.beside++
+		}
+		if !g.keys {
+			g.keys, g.low, g.high = true, tick, tick
+		}
+		g.low, g.high = min(g.low, tick), max(g.high, tick)
+	}
+}
+
+// aim sets the sight on the slice at hand.
+func (d *drain) aim() error {
+	d.sight = sight{bound: slicing.Bound{Range: slicing.Range{OpenLo: true, OpenHi: true}}}
+	p := d.run.Plan
+	if p == nil || p.Now.Keyless {
+		return nil
+	}
+	level := max(0, len(p.Now.Bounds)-1)
+	if n := len(p.Now.Bounds); n > 0 {
+		d.sight.bound = p.Now.Bounds[n-1]
+	}
+	d.sight.key = p.Keys[level]
+	if by := d.sight.key.By; by != "" {
+		path, err := jsonscan.Compile(by)
+		if err != nil {
+			return fmt.Errorf("slice.by: %w", err)
+		}
+		d.sight.path = &path
+	}
+	return nil
+}
+
+// overReach stops a walk early: its total is above a reach that is known, so
+// that it must be cut whatever else it gives.
+func (d *drain) overReach() {
+	p, s := d.run.Plan, d.state
+	if p == nil || s.Done || s.Page == 0 || p.Now.Keyless {
+		return
+	}
+	if p.Reach == 0 && s.declaredReach() {
+		p.Reach = s.LastPages * int64(s.LastSize)
+		d.event("reach", fmt.Sprintf("the server counts %d pages of %d, and declares %d items: a reach of %d", s.LastPages, s.LastSize, s.PassTotals.Last, p.Reach))
+	}
+	if p.Reach > 0 && s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly && s.PassTotals.Last > p.Reach && p.Divisible(d.came()) {
+		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
+		s.stop(reconcile.StopReach, fmt.Sprintf("the total %d is above the reach of %d: it is cut", s.PassTotals.Last, p.Reach))
+	}
+}
+
+// came tells the plan what came of the slice at hand.
+func (d *drain) came() slicing.Came {
+	s, g := d.state, d.sight
+	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct - g.beside, News: d.run.Added, Keys: g.keys, Low: g.low, High: g.high}
+	if s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly {
+		c.Total = s.PassTotals.Max
+	}
+	if c.Over && c.Total >= 0 && (c.Total <= s.Counts.Distinct || s.Stop == reconcile.StopHalf) {
+		c.Total = -1 // it does not tell how much there is to cut
+	}
+	return c
+}
+
+// over reports whether the slice at hand holds more than the source hands out
+// for one query.
+func (d *drain) over() bool {
+	s, reach := d.state, d.run.Plan.Reach
+	if !s.Done {
+		return true // asked while a known reach is already exceeded
+	}
+	whole := s.PassTotals.Believed() && s.short() == 0
+	switch s.Stop {
+	case reconcile.StopReach:
+		return !whole
+	case reconcile.StopHalf:
+		return s.Deadline
+	case reconcile.StopEnd, reconcile.StopNotSaid, reconcile.StopLoop, reconcile.StopBroken:
+		if reach > 0 && s.PassItems >= reach && !whole {
+			return true // an end at the cap is the cap
+		}
+		return s.PassTotals.Believed() && s.PassItems > 0 && !s.TotalWalks && 10*s.short() > s.PassTotals.Last
+	}
+	return false
+}
+
+// endWalk takes up a walk that came to its end: the run ends with it, or its
+// slice is settled and the next one begins.
+func (d *drain) endWalk(ctx context.Context) error {
+	p, s := d.run.Plan, d.state
+	if p == nil {
+		d.run.Done = true
+		return nil
+	}
+	if d.halts() {
+		return nil
+	}
+	c := d.came()
+	if c.Over && s.Reach.OK && s.Reach.N > 0 && (p.Reach == 0 || s.Reach.N < p.Reach) {
+		p.Reach = s.Reach.N
+	}
+	if c.Over && p.Reach == 0 {
+		p.Reach = max(1, s.Counts.Distinct)
+	}
+	f := d.walkFacts()
+	became := p.Settle(c)
+	d.run.Settled = true
+	if !p.Cutting() && p.Now.ID == 0 && became != slicing.Split {
+		d.run.Done = true // one walk was enough, or nothing could be cut
+		if c.Over {
+			d.event("slice", "the source is above its reach and cannot be cut: no item shows the key, and the range is open")
+		}
+		return nil
+	}
+	d.settled(p.Now, became, c, f)
+	if err := d.foresee(ctx, became); err != nil {
+		return err
+	}
+	if p.Ignored != "" || d.run.Failed >= 3 {
+		s.stop(reconcile.StopReach, firstOf(p.Ignored, "slice after slice is refused"))
+		return nil
+	}
+	return d.nextSlice(ctx)
+}
+
+// foresee asks, when the whole is cut and its range ends at the start of the
+// run, what lies beyond that end: if nothing does, what is found there later
+// came later.
+func (d *drain) foresee(ctx context.Context, became string) error {
+	p, o := d.run.Plan, d.opt.Slicing
+	if became != slicing.Split || p.Now.ID != 0 || !o.ToNow || o.RangeOnly || p.Keys[0].Kind == slicing.Values || d.run.Whole.Totals.Live == 0 {
+		return nil
+	}
+	r := p.Keys[0].Later(p.Wholes[0])
+	n, ok, err := d.totalOf(ctx, slicing.Slice{ID: -1, Bounds: []slicing.Bound{{Range: r}}})
+	d.run.Younger = ok && n == 0
+	return err
+}
+
+// halts reports whether a walk's end is the end of the run: what stopped it is
+// no matter of one slice.
+func (d *drain) halts() bool {
+	s := d.state
+	if s.Stop == reconcile.StopFirst && d.run.Plan.Now.ID > 0 {
+		s.Stop = reconcile.StopRefused
+	}
+	return s.Stop.Resumable() || s.Stop == reconcile.StopFirst
+}
+
+// settled notes what became of a slice.
+func (d *drain) settled(sl slicing.Slice, became string, c slicing.Came, f reconcile.Facts) {
+	text := d.run.Plan.Text(sl)
+	if became == slicing.Split {
+		d.event("slice", fmt.Sprintf("%s holds more than the reach (%s): it is cut", text, f.StopText))
+		if sl.ID == 0 {
+			d.run.Whole = &f
+		}
+	} else {
+		d.leaf(text, became, f)
+	}
+	d.pending.Slices = append(d.pending.Slices, d.sliceRow(sl, became, f))
+}
+
+// leaf rules on a slice that is not cut.
+func (d *drain) leaf(text, became string, f reconcile.Facts) {
+	s := &d.run.Slices
+	f.Tolerance, f.MaxDrift, f.MaxFall = d.opt.Tolerance, d.opt.MaxDrift, 100
+	ruling := reconcile.Rule(f)
+	d.run.Failed++
+	if f.Stop != reconcile.StopRefused && f.Stop != reconcile.StopNoPage {
+		d.run.Failed = 0
+	}
+	if became == slicing.Irreducible {
+		if text = fmt.Sprintf("%s holds %s and hands out %d", text, declaredText(f), f.Distinct); len(s.Dense) < 20 {
+			s.Dense = append(s.Dense, text)
+		}
+		return
+	}
+	if ruling.Verdict == judge.Complete {
+		s.Weakest = min(s.Weakest, ruling.Strength)
+		return
+	}
+	s.OpenCount++
+	s.Lost = s.Lost || ruling.Verdict == judge.Truncated
+	if len(s.Open) < 20 {
+		s.Open = append(s.Open, d.hide(fmt.Sprintf("%s is %s: %s", text, ruling.Verdict, ruling.Evidence[0].Text)))
+	}
+}
+
+func declaredText(f reconcile.Facts) string {
+	if f.Totals.Live > 0 {
+		return fmt.Sprintf("%d items", f.Totals.Last)
+	}
+	return "more items than that"
+}
+
+// sliceRow is a slice's row in the ledger.
+func (d *drain) sliceRow(sl slicing.Slice, became string, f reconcile.Facts) reconcile.Slice {
+	row := reconcile.Slice{Slice: sl.ID, State: became, Items: f.Distinct, Remark: d.hide(f.StopText)}
+	if sl.ID > 0 {
+		row.Parent = judge.N(int64(sl.Parent))
+	}
+	if f.Totals.Live > 0 {
+		row.Total, row.TotalKind = judge.N(f.Totals.Last), judge.Exact
+	}
+	if n := len(sl.Bounds); n > 0 {
+		k := d.run.Plan.Keys[n-1]
+		row.Key = k.By
+		row.From, row.To = k.Ends(sl.Bounds[n-1])
+		row.Bounds = "[)"
+		if k.Closed {
+			row.Bounds = "[]"
+		}
+	}
+	return row
+}
+
+// nextSlice begins the next slice, or ends the run where none is left.
+func (d *drain) nextSlice(ctx context.Context) error {
+	p := d.run.Plan
+	for p.Cutting() {
+		f := p.Full()
+		if f == nil {
+			break
+		}
+		if err := d.sum(ctx, f); err != nil {
+			return err
+		}
+		p.Close()
+	}
+	if !p.Cutting() {
+		err := d.compare(ctx)
+		d.run.Done = err == nil
+		return err
+	}
+	sl := p.Next()
+	d.begin(d.state)
+	if err := d.openSlice(sl); err != nil {
+		return err
+	}
+	if err := d.aim(); err != nil {
+		return err
+	}
+	d.countTotal(ctx)
+	return nil
+}
+
+// sum holds the items of a range's slices against the total of the range,
+// which is asked for again where they are fewer.
+func (d *drain) sum(ctx context.Context, f *slicing.Frame) error {
+	if f.Slice.ID == 0 || f.Total < 0 || f.Sum >= f.Total || d.run.Slices.OpenCount+d.run.Plan.Irreducible > 0 {
+		return nil
+	}
+	now, ok, err := d.totalOf(ctx, f.Slice)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s declares %d items, and its slices hold %d", d.run.Plan.Text(f.Slice), f.Total, f.Sum)
+	s := &d.run.Slices
+	switch {
+	case ok && f.Sum >= min(now, f.Total):
+	case ok && now == f.Total && len(s.Short) < 20:
+		s.Short = append(s.Short, text)
+	case len(s.Unsure) < 20:
+		s.Unsure = append(s.Unsure, text)
+	}
+	return nil
+}
+
+// compare ends a run of slices: the whole's total is read once more, and where
+// it moved, or does not count what is held, the whole and its slices are
+// compared at one moment.
+func (d *drain) compare(ctx context.Context) error {
+	w, s := d.run.Whole, &d.run.Slices
+	if w.Totals.Live == 0 || w.Totals.EchoOnly {
+		return nil
+	}
+	whole, ok, err := d.wholeTotal(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	if s.RangeOnly {
+		all, ok, err := d.totalOf(ctx, slicing.Slice{})
+		if ok && all >= whole {
+			s.Beyond = judge.N(all - whole)
+		}
+		return err
+	}
+	if t := w.Totals; s.Everything || t.Moved == 0 && d.run.Held == t.Last {
+		return nil
+	}
+	parts := d.parts()
+	for try := 0; try < 3 && len(parts) > 0; try++ {
+		sum := int64(0)
+		for _, sl := range parts {
+			n, ok, err := d.totalOf(ctx, sl)
+			if err != nil || !ok {
+				return err
+			}
+			sum += n
+		}
+		again, ok, err := d.wholeTotal(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		if again == whole {
+			s.Outside = judge.N(max(0, whole-sum))
+			return nil
+		}
+		whole = again
+	}
+	return nil
+}
+
+// wholeTotal reads the total of the run's first walk once more: of the query
+// without slices, or of the range where only that is asked for.
+func (d *drain) wholeTotal(ctx context.Context) (int64, bool, error) {
+	n, ok, err := d.totalOf(ctx, d.run.Plan.Root)
+	if ok {
+		d.run.Whole.Totals.Observe(reconcile.Observation{Value: n, Kind: judge.Exact, Distinct: d.run.Held, Requested: true})
+	}
+	return n, ok, err
+}
+
+// parts are few slices that together are all that the plan asks for; none
+// where there are no such few.
+func (d *drain) parts() []slicing.Slice {
+	p := d.run.Plan
+	var out []slicing.Slice
+	add := func(b slicing.Bound) { out = append(out, slicing.Slice{ID: -1, Bounds: []slicing.Bound{b}}) }
+	switch k := p.Keys[0]; {
+	case k.Kind == slicing.Values:
+		if len(k.Values) > 20 {
+			return nil
+		}
+		for _, v := range k.Values {
+			add(slicing.Bound{Value: v})
+		}
+	default:
+		r := p.Wholes[0]
+		if d.run.Younger { // what lies beyond its end came since
+			r.Hi = k.Later(r).Hi
+		}
+		for _, part := range k.Halves(r, p.Middle) {
+			add(slicing.Bound{Range: part})
+		}
+	}
+	if p.Keyless {
+		out = append(out, slicing.Slice{ID: -1, Keyless: true})
+	}
+	return out
+}
+
+// sliceNow is the slice at hand; the zero one is the query without slices.
+func (d *drain) sliceNow() slicing.Slice {
+	if d.run.Plan == nil {
+		return slicing.Slice{}
+	}
+	return d.run.Plan.Now
+}
+
+// countSpec gives the count request of a slice: its {from} and {to} are the
+// slice's. ok is false where there is none, or none of this slice.
+func (d *drain) countSpec(sl slicing.Slice) (t adapters.TotalSpec, ok bool) {
+	t, ok = d.spec.Total, d.spec.Total.URL != ""
+	if !ok || d.run.Plan == nil {
+		return t, ok
+	}
+	b := slicing.Bound{Range: slicing.Range{OpenLo: true, OpenHi: true}}
+	if len(sl.Bounds) > 0 {
+		b = sl.Bounds[0]
+	}
+	k := d.run.Plan.Keys[0]
+	filled, ok := k.FillURL(t.URL, b)
+	mine := filled != t.URL
+	t.URL = filled
+	t.Body = adapters.EachText(t.Body, func(text string) any {
+		v, fine := k.Fill(text, b)
+		ok, mine = ok && fine, mine || v != any(text)
+		return v
+	})
+	whole := len(sl.Bounds) == 0 && !sl.Keyless
+	return t, ok && (mine || whole) // one that names no bounds counts the whole
+}
+
+// totalOf asks for a slice's total once: by the count request, where there is
+// one, else by its first page, which is not held.
+func (d *drain) totalOf(ctx context.Context, sl slicing.Slice) (int64, bool, error) {
+	if d.spec.Total.URL != "" {
+		t, ok := d.countSpec(sl)
+		if !ok {
+			return 0, false, nil
+		}
+		v, err := d.count(ctx, t)
+		if err != nil {
+			d.event("note", "the count request failed: "+err.Error())
+			return 0, false, ctx.Err()
+		}
+		return v.Value, v.Kind == judge.Exact, nil
+	}
+	r, err := d.sliceReader(sl)
+	if err != nil {
+		return 0, false, err
+	}
+	before := d.reader
+	defer func() { d.reader = before }()
+	d.reader = r
+	at := d.state.At
+	d.state.At = adapters.Position{}
+	a, req, err := d.ask(ctx)
+	row := d.row(req, &a)
+	d.state.At = at
+	if err != nil {
+		return 0, false, err
+	}
+	row.Slice = max(0, sl.ID)
+	row.Outcome, row.Action, row.Cause = reconcile.Refused, judge.ActionContinue, "the total once more"
+	d.add(row)
+	d.addTotals(&a, step{})
+	t, ok := mainTotal(&a.page)
+	return t.Value, ok && a.kind == kindPage && t.Kind == judge.Exact, nil
+}

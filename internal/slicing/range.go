@@ -1,0 +1,147 @@
+package slicing
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A Range is the ticks from Lo up to but not including Hi; an open end has no
+// bound.
+type Range struct {
+	Lo     int64 `json:"lo,omitempty"`
+	Hi     int64 `json:"hi,omitempty"`
+	OpenLo bool  `json:"open_lo,omitempty"`
+	OpenHi bool  `json:"open_hi,omitempty"`
+}
+
+// bounded reports whether both ends are.
+func (r Range) bounded() bool { return !r.OpenLo && !r.OpenHi }
+
+// width is the number of ticks of a bounded range.
+func (r Range) width() float64 { return float64(r.Hi) - float64(r.Lo) }
+
+// split cuts a range in two.
+func (r Range) split(at int64) (lo, hi Range) {
+	lo, hi = r, r
+	lo.Hi, lo.OpenHi = at, false
+	hi.Lo, hi.OpenLo = at, false
+	return lo, hi
+}
+
+// holds reports whether a cut lies inside, so that both sides are not empty.
+func (r Range) holds(at int64) bool {
+	return (r.OpenLo || at > r.Lo) && (r.OpenHi || at < r.Hi)
+}
+
+// Cut gives the place nearest to a wanted one at which a range can be cut: on
+// the key's grid, and where the bound as it is written means one moment only (a
+// local hour that daylight saving repeats does not). ok is false where there is
+// none.
+func (k *Key) Cut(r Range, want float64) (at int64, ok bool) {
+	lo, hi := math.Inf(-1), math.Inf(1)
+	if !r.OpenLo {
+		lo = float64(r.Lo)
+	}
+	if !r.OpenHi {
+		hi = float64(r.Hi)
+	}
+	if least, most := k.limits(); true {
+		lo, hi = math.Max(lo, least), math.Min(hi, most)
+	}
+	step := float64(k.step())
+	want = math.Min(math.Max(want, lo+1), hi-1)
+	first := int64(math.Floor(want/step) * step)
+	for i := range int64(50) { // around the place wanted: an ambiguous stretch is an hour or two long
+		for _, at := range []int64{first - i*k.skip(), first + i*k.skip()} {
+			if r.holds(at) && k.clear(at) && float64(at) > lo && float64(at) < hi {
+				return at, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Later is the range of what lies beyond the end of r, ten years far: what came
+// since that end was fixed, and what had a later key from the beginning.
+func (k *Key) Later(r Range) Range {
+	far := k.Ticks(3660 * 24 * time.Hour)
+	return Range{Lo: r.Hi, Hi: r.Hi + far/k.step()*k.step()}
+}
+
+// Halves gives one or two ranges that are all of r and can be asked for: a range
+// without any end is cut in two.
+func (k *Key) Halves(r Range, at int64) []Range {
+	if !r.OpenLo || !r.OpenHi {
+		return []Range{r}
+	}
+	lo, hi := r.split(at)
+	return []Range{lo, hi}
+}
+
+// limits are the least and the greatest tick that a cut may take.
+func (k *Key) limits() (float64, float64) {
+	if k.Kind == Int {
+		return -9e18, 9e18
+	}
+	first := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+	last := time.Date(9999, 12, 30, 0, 0, 0, 0, time.UTC)
+	return float64(k.tickOf(first)), float64(k.tickOf(last))
+}
+
+// skip is how far another place to cut is looked for: a grid step, or ten
+// minutes where bounds are local times.
+func (k *Key) skip() int64 {
+	if k.Kind == Time && k.local() {
+		return max(k.step(), int64(10*time.Minute/k.unit())/k.step()*k.step())
+	}
+	return k.step()
+}
+
+// local reports whether bounds are written without their offset.
+func (k *Key) local() bool {
+	switch k.Format {
+	case "", "unix", "unix_ms", "rfc3339":
+		return false
+	}
+	return k.zone() != time.UTC
+}
+
+// clear reports whether a bound means one moment only: read as the zone reads
+// it an hour later, it is not the same text.
+func (k *Key) clear(tick int64) bool {
+	if k.Kind != Time || !k.local() {
+		return true
+	}
+	t := k.moment(tick)
+	text := t.Format(k.Format)
+	for _, d := range []time.Duration{time.Hour, 30 * time.Minute, 2 * time.Hour} {
+		if t.Add(d).Format(k.Format) == text || t.Add(-d).Format(k.Format) == text {
+			return false
+		}
+	}
+	return true
+}
+
+// join adds a range to a list of separate ones, in order, and merges those that
+// touch. It reports false where the range overlaps what is there.
+func join(list []Range, r Range) ([]Range, bool) {
+	i := 0
+	for i < len(list) && before(list[i], r) {
+		i++
+	}
+	if i < len(list) && !before(r, list[i]) {
+		return list, false
+	}
+	list = slices.Insert(list, i, r)
+	for _, k := range []int{i, i - 1} {
+		if k >= 0 && k+1 < len(list) && !list[k].OpenHi && !list[k+1].OpenLo && list[k].Hi == list[k+1].Lo {
+			list[k].Hi, list[k].OpenHi = list[k+1].Hi, list[k+1].OpenHi
+			list = slices.Delete(list, k+1, k+2)
+		}
+	}
+	return list, true
+}
+
+// before reports whether all of a lies before all of b.
+func before(a, b Range) bool { return !a.OpenHi && !b.OpenLo && a.Hi <= b.Lo }

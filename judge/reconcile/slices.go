@@ -1,0 +1,158 @@
+package reconcile
+
+import (
+	"fmt"
+
+	"lastdrop/judge"
+)
+
+// Slices is what a run that was cut into slices knows of them. Totals, Reach
+// and the counts of its Facts are those of the query without slices.
+type Slices struct {
+	Leaves, Splits, Irreducible int
+	Left                        int // slices that were not asked for any more
+
+	// Open are the leaves that are not COMPLETE by themselves, a text each, at
+	// most 20 of OpenCount; Lost says that at least one of them lost something.
+	Open      []string
+	OpenCount int
+	Lost      bool
+	// Dense are the irreducible leaves, in words, at most 20 of Irreducible.
+	Dense []string
+
+	// Short are slices whose parts hold fewer items than they declare, in
+	// words; Unsure those whose own total moved meanwhile.
+	Short, Unsure []string
+
+	Ignored string // why the slice parameters are believed to be ignored
+	Untiled string // where the slices do not tile the range
+	Strays  int64  // items that lie outside of the slice that gave them
+
+	// Outside is the number of items that lie in no slice, by a comparison of
+	// the whole with its slices at one time, made where the whole's total moved.
+	// OK is false where none was made, or the source moved too fast.
+	Outside judge.Count
+	// RangeOnly: only the range was asked for (slice.covers: range).
+	RangeOnly bool
+	// Beyond is how many more items the query without slices declares then; OK
+	// is false where it does not tell.
+	Beyond judge.Count
+	// Everything: the outer slices are open and a slice asked for the items
+	// that lack the key, so that nothing can lie outside.
+	Everything bool
+	// Weakest is the least strength of a leaf's evidence.
+	Weakest Strength
+}
+
+// stand reports that the slices by themselves show that all is held, whatever
+// the whole's total did meanwhile: each came to a proven end, they tile what was
+// asked for, and at one moment the whole declared just what they declared
+// together.
+func (s *Slices) stand() bool {
+	return s.Outside.OK && s.Outside.N == 0 && s.Weakest == Counted && s.OpenCount+s.Irreducible+s.Left+len(s.Short)+len(s.Unsure) == 0 &&
+		s.Ignored == "" && s.Untiled == "" && s.Strays == 0
+}
+
+// slices rules on a run of several slices.
+func (r *ruler) slices() {
+	s := r.f.Slices
+	if s == nil {
+		return
+	}
+	r.uncut(s)
+	r.leaves(s)
+	for _, t := range s.Short {
+		r.lose("RC054", "%s", t)
+	}
+	for _, t := range s.Unsure {
+		r.wonder("RC054", "%s", t)
+	}
+	if s.Untiled != "" {
+		r.wonder("RC057", "%s", s.Untiled)
+	}
+	r.outside(s)
+	r.say("RC063", judge.Unknown, "read in %s, cut %s", count(int64(s.Leaves), "slice"), times(s.Splits))
+	if s.OpenCount+s.Irreducible+s.Left == 0 && s.Ignored == "" && s.Untiled == "" {
+		r.prove(s.Weakest, "RC050", "%s tile what was asked for, and each came to its own end (%s)", count(int64(s.Leaves), "slice"), s.Weakest)
+	}
+}
+
+// uncut rules on slices that could not be made small enough.
+func (r *ruler) uncut(s *Slices) {
+	if s.Ignored != "" {
+		r.lose("RC055", "the slice parameters seem to be ignored: %s", s.Ignored)
+		r.advise("check slice.params against what this API documents: slices of an ignored parameter prove nothing")
+	}
+	if s.Irreducible > 0 {
+		for _, t := range s.Dense {
+			r.lose("RC051", "%s, and it cannot be cut further", t)
+		}
+		if n := s.Irreducible - len(s.Dense); n > 0 {
+			r.lose("RC051", "%s more cannot be cut further", count(int64(n), "slice"))
+		}
+		r.advise("name a second key (slice.then) for slices that the first one cannot cut")
+	}
+}
+
+// leaves rules on slices that are not COMPLETE by themselves. A whole whose
+// total did not move and counts all that is held makes up for their doubts, not
+// for their losses.
+func (r *ruler) leaves(s *Slices) {
+	if s.OpenCount == 0 || (r.inBand && r.f.Totals.Moved == 0 && !s.Lost) {
+		return
+	}
+	say := r.wonder
+	if s.Lost {
+		say = r.lose
+	}
+	for _, t := range s.Open {
+		say("RC052", "%s", t)
+	}
+	if n := s.OpenCount - len(s.Open); n > 0 {
+		say("RC052", "%s more did not come to a proven end", count(int64(n), "slice"))
+	}
+}
+
+// outside rules on what lies in no slice: items that lack the key, or whose key
+// lies outside the range.
+func (r *ruler) outside(s *Slices) {
+	t := &r.f.Totals
+	if s.Strays > 0 && s.Ignored == "" {
+		r.wonder("RC055", "%s came in a slice that their key does not belong to", count(s.Strays, "item"))
+	}
+	if s.RangeOnly {
+		r.say("RC064", judge.Unknown, "only the range was asked for (slice.covers: range)%s", beyond(s.Beyond))
+		return
+	}
+	if s.Left > 0 || s.Ignored != "" {
+		return
+	}
+	switch {
+	case s.Outside.OK && s.Outside.N > 0:
+		r.lose("RC053", "%s in no slice: they lack the key, or lie outside the range", lie(s.Outside.N))
+		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
+	case !s.stand() && r.missing != nil && *r.missing > 0 && s.OpenCount+s.Irreducible == 0 && t.Believed() && t.Moved == 0:
+		r.lose("RC053", "every slice is whole, so %s in none: they lack the key, or lie outside the range", lie(*r.missing))
+		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
+	case s.Everything || s.Outside.OK:
+	case !t.Believed():
+		r.wonder("RC056", "no total counts what lies outside of the slices: items that lack the key, or lie outside the range, would be in none")
+		r.advise("say `slice.covers: range` if only the range is wanted, or leave from and to open and ask for items without the key by slice.without")
+	case t.Moved > 0 && r.f.Distinct < t.Max:
+		r.wonder("RC056", "the total of the whole moved, and it could not be shown at one moment that no item lies outside of the slices")
+	}
+}
+
+func beyond(n judge.Count) string {
+	if !n.OK {
+		return ""
+	}
+	return fmt.Sprintf("; %s outside of it or lack the key", lie(n.N))
+}
+
+func lie(n int64) string {
+	if n == 1 {
+		return "1 item lies"
+	}
+	return fmt.Sprintf("%s items lie", num(n))
+}
