@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lastdrop/adapters"
+	"lastdrop/internal/jsonscan"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
@@ -40,6 +41,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 // sink before the ledger commits; only then does the walk go on from there
 // after a crash.
 func (d *drain) loop(ctx context.Context) error {
+	d.markBefore(ctx)
 	d.countTotal(ctx)
 	for !d.state.Done && !d.spent() {
 		a, req, err := d.ask(ctx)
@@ -60,6 +62,7 @@ func (d *drain) loop(ctx context.Context) error {
 			}
 		}
 	}
+	d.sentinel(ctx)
 	return nil
 }
 
@@ -70,6 +73,7 @@ type drain struct {
 	client *client
 	seen   *seen
 	state  *State
+	newest *jsonscan.Path   // complete.freshness.path, nil where it does not matter
 	begin  reconcile.Counts // at the start of this process: budgets count from here
 
 	pending Checkpoint
@@ -87,6 +91,13 @@ func newDrain(o Options) (*drain, error) {
 	}
 	o.Spec = *o.Reader.Spec() // with the styles' own defaults
 	d := &drain{opt: o, shape: newShape(o.Spec), client: c, seen: newSeen(o.Seed), state: newState(o.Spec.Pages), last: time.Now()}
+	if o.Doubts.NewestPath != "" {
+		p, err := jsonscan.Compile(o.Doubts.NewestPath)
+		if err != nil {
+			return nil, fmt.Errorf("complete.freshness.path: %w", err)
+		}
+		d.newest = &p
+	}
 	if o.Resume != nil && len(o.Resume.State) > 0 {
 		if err := d.resume(o.Resume); err != nil {
 			return nil, err
@@ -114,6 +125,7 @@ func (d *drain) resume(r *Resume) error {
 	s.Restarted = false
 	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
 	s.Tries, s.Shrinks = 0, 0
+	s.Sentinel, s.Still = reconcile.Sentinel{}, reconcile.Still{}
 	if !s.countsPages() {
 		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
 	}
@@ -125,12 +137,18 @@ func (d *drain) resume(r *Resume) error {
 	return nil
 }
 
+// requestsSpent reports whether the budget of requests is used up.
+func (d *drain) requestsSpent() bool {
+	b := d.opt.Budget.Requests
+	return b > 0 && d.state.Counts.Requests-d.begin.Requests >= b
+}
+
 // spent stops at a budget.
 func (d *drain) spent() bool {
 	b, c := d.opt.Budget, d.state.Counts
 	text := ""
 	switch {
-	case b.Requests > 0 && c.Requests-d.begin.Requests >= b.Requests:
+	case d.requestsSpent():
 		text = fmt.Sprintf("stopped after %d requests, as asked: a budget is no end", b.Requests)
 	case b.Pages > 0 && c.Held-d.begin.Held >= b.Pages:
 		text = fmt.Sprintf("stopped after %d pages, as asked: a budget is no end", b.Pages)
@@ -199,8 +217,8 @@ func (d *drain) overlap() int {
 		return 0
 	}
 	past := s.Confirming == confirmEnd || s.Confirming == confirmEcho
-	if past && s.Totals.Moved == 0 && s.Move.Shifts == 0 {
-		return 0 // nothing moved: the last border needs no look
+	if past && s.Totals.Moved == 0 && s.Move.Shifts == 0 && d.opt.Doubts.Still == nil {
+		return 0 // nothing moved, and no mark of change will say otherwise: the last border needs no look
 	}
 	n := s.Overlap
 	if s.SizeCheck > 0 {
@@ -292,9 +310,9 @@ func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 // settle what this one could not.
 func (d *drain) endPass(ctx context.Context) {
 	s := d.state
-	switch s.Stop {
-	case reconcile.StopEnd, reconcile.StopNotSaid, reconcile.StopLoop, reconcile.StopReach:
+	if d.cameToEnd() {
 		d.countTotal(ctx)
+		d.markAfter(ctx)
 	}
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
@@ -320,8 +338,11 @@ func (d *drain) facts() reconcile.Facts {
 		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
 		At: d.resumePoint(), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
+		Sentinel: s.Sentinel, Still: s.Still, Newest: s.Newest,
 		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Suspicion: s.Suspicion, Skips: s.Skips, Clamped: s.Clamped,
 	}
+	f.Sentinel.Asked = d.opt.Doubts.SentinelID != nil || d.opt.Doubts.Sentinel != nil
+	f.Sentinel.Text, f.Still.Text = d.opt.Client.Hide(f.Sentinel.Text), d.opt.Client.Hide(f.Still.Text)
 	for _, t := range s.HalfLeft {
 		f.HalfLeft = append(f.HalfLeft, d.opt.Client.Hide(t))
 	}

@@ -32,6 +32,7 @@ type Options struct {
 
 	Client Client
 	Budget Budget
+	Doubts Doubts
 
 	// Passes is the most walks over the source; 0 means 1.
 	Passes int

@@ -44,6 +44,12 @@ var Table = []judge.RuleDoc{
 	doc("RC038", "Clamped size", "The server gives fewer items a page than asked. The walk counts by what came.", judge.Unknown),
 	doc("RC039", "Seen through", "The source moved while it was read, and the run saw through it: borders verified, or a clean pass.", judge.Unknown),
 	doc("RC040", "Own fault", "The run's own sink or store failed. What was held is kept, and the run can be resumed.", judge.Unknown),
+	doc("RC041", "Sentinel", "What complete.sentinel says must be there is not: its item is not held, or its request gave too little or no whole answer.", judge.Unknown),
+	doc("RC042", "Not fresh", "The newest item held is older than complete.freshness allows, or no item has a readable time.", judge.Unknown),
+	doc("RC043", "Moved by the mark", "The mark of change (complete.still) changed or could not be read, while rows or pages were counted and the borders between them not shown to be whole.", judge.Unknown),
+	doc("RC060", "Freshness gap", "Nothing is held, so that complete.freshness cannot tell how far behind the source is: the span is provisional.", judge.Unknown),
+	doc("RC061", "Stood still", "The mark of change (complete.still) was the same before the first page and after the last: nothing moved.", judge.Unknown),
+	doc("RC062", "Mark of change", "The mark of change (complete.still) changed under a walk that does not count rows, or could not be read, or stood still while a total moved. It proves nothing.", judge.Unknown),
 }
 
 func doc(id, title, text string, verdicts ...judge.Verdict) judge.RuleDoc {
