@@ -51,12 +51,6 @@ func (r *reading) checkCountRequest(t *Total) {
 	}
 }
 
-func (r *reading) checkComplete(c *Complete) {
-	r.atLeast("complete.tolerance.items", c.Tolerance.Items, 0)
-	r.atLeast("complete.passes", int64(c.Passes), 1)
-	r.atLeast("complete.min_items", c.MinItems, 0)
-}
-
 func (r *reading) checkLimits(l *Limits) {
 	r.atLeast("limits.burst", int64(l.Burst), 1)
 	r.atLeast("limits.concurrency", int64(l.Concurrency), 1)

@@ -26,9 +26,6 @@ var later = []laterKey{
 	{"items.merge", "true", "merged items"},
 	{"total.url", "{from}", "slices"},
 	{"total.url", "{to}", "slices"},
-	{"complete.sentinel", "", "sentinels"},
-	{"complete.freshness", "", "sentinels"},
-	{"complete.still", "", "marks of change"},
 	{"complete.second", "", "second readings"},
 }
 
