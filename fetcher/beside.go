@@ -56,7 +56,10 @@ func (d *drain) besidePatience(r raw) (again bool, pause time.Duration) {
 	}
 	a := answer{raw: r}
 	a.limit(time.Now())
-	return d.limitPatience(&a, pause)
+	if again, pause = d.limitPatience(&a, pause); again {
+		d.event("wait", fmt.Sprintf("%s: waiting %s", a.text, pause.Round(time.Millisecond)))
+	}
+	return again, pause
 }
 
 // besideFault says what is wrong with one answer beside the pages, nil for
