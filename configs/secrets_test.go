@@ -95,7 +95,7 @@ complete: {require: declared, passes: 3, max_drift: 1%, max_fall: 50.0}
 		"kind of auth": {"{bearer: ", "{query: {name: t, value: "}, "style": {"style: page", "style: link"}, "size": {"start: 10", "start: 20"},
 		"id": {"[id]", "[id, b]"}, "require": {"items:", "complete: {require: counted}\nitems:"}, "output": {"items:", "output: {to: a.jsonl}\nitems:"},
 		"a sentinel": {"items:", "complete: {sentinel: {id: 5}}\nitems:"}, "freshness": {"items:", "complete: {freshness: {path: at, max_age: 2h}}\nitems:"},
-		"a mark of change": {"items:", "complete: {still: {url: https://h/, path: n}}\nitems:"},
+		"a mark of change":      {"items:", "complete: {still: {url: https://h/, path: n}}\nitems:"},
 		"a non-secret variable": {"a: 1", `a: "${REGION}"`},
 	} {
 		text := strings.Replace(base, change[0], change[1], 1)

@@ -37,7 +37,7 @@ func (d *drain) sentinel(ctx context.Context) {
 	switch {
 	case o.SentinelID != nil:
 		_, held := d.seen.marks[identityOf(o.SentinelID, d.opt.Seed)]
-		*s = reconcile.Sentinel{OK: held, Text: fmt.Sprintf("the item %s, which must be there, is not held", clip(idText(string(o.SentinelID)), 60))}
+		*s = reconcile.Sentinel{OK: held, Text: fmt.Sprintf("the item %s, which must be there, is not held", d.short(idText(string(o.SentinelID))))}
 	case o.Sentinel != nil:
 		*s = d.askSentinel(ctx)
 	default:
@@ -115,15 +115,18 @@ func (d *drain) markAfter(ctx context.Context) {
 	case before == "":
 		s.Still.Text = "the mark of change could not be read before the first page"
 	case s.Still.Equal:
-		s.Still.Text = fmt.Sprintf("the mark of change stood at %s before the first page and after the last", clip(mark, 60))
+		s.Still.Text = fmt.Sprintf("the mark of change stood at %s before the first page and after the last", d.short(mark))
 	default:
-		s.Still.Text = fmt.Sprintf("the mark of change went from %s before the first page to %s after the last", clip(before, 60), clip(mark, 60))
+		s.Still.Text = fmt.Sprintf("the mark of change went from %s before the first page to %s after the last", d.short(before), d.short(mark))
 	}
 	d.event("note", fmt.Sprintf("pass %d: %s", s.Pass, s.Still.Text))
 	if !s.Still.Equal && s.looseBorders(d.shape) {
 		s.marked(d.shape)
 	}
 }
+
+// short clips a text of the server's for a message, once no secret is in it.
+func (d *drain) short(text string) string { return clip(d.hide(text), 60) }
 
 // mark asks for the mark of change: a number or a text, in canonical form.
 func (d *drain) mark(ctx context.Context) (string, error) {

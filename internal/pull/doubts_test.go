@@ -168,6 +168,11 @@ func doubtRows() []scenario {
 		},
 		item("an item", "17", judge.Complete),
 		item("an item, written otherwise", "1.7e1", judge.Complete),
+		{
+			id: "sentinel", variant: "an item with an id of two parts", server: beside(tokens, failing), ids: 60,
+			config:  strings.Replace(byCursors, "id: id", "id: [id, name]", 1) + `complete: {sentinel: {id: [17, "thing 17"]}}`,
+			verdict: judge.Complete, items: 60, requests: 3,
+		},
 		item("an item of another type", `"17"`, judge.Unknown, "sentinel_failed"),
 		item("an item that is not there", "61", judge.Unknown, "sentinel_failed"),
 
@@ -344,6 +349,23 @@ func TestAsideKeepsSecrets(t *testing.T) {
 		}
 		seek(t, dir, fmt.Append(nil, rep))
 	}
+}
+
+// A mark that repeats the credential is told without it, however long it is.
+func TestMarkKeepsSecrets(t *testing.T) {
+	server := httptest.NewServer(beside(tokens, func(n int, w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"seq":%q}`, fmt.Sprintf("%050d %s %d", 0, bearer(r), n))
+	})())
+	defer server.Close()
+	dir := t.TempDir()
+	config := strings.Replace(byCursors, `/items"}`, `/items", auth: {bearer: "${TOKEN}"}}`, 1) + stillOf
+	rep := drainInto(t, dir, server.URL, config, 1)
+	seek(t, dir, fmt.Append(nil, rep))
+	rep = drainInto(t, dir, server.URL, config, 0)
+	if text := finding(rep, "RC062"); !strings.Contains(text, "RED") || strings.Contains(text, token[:6]) {
+		t.Errorf("it says %q", text)
+	}
+	seek(t, dir, fmt.Append(nil, rep))
 }
 
 // Fewer items than the operator expects, or than the last COMPLETE run held, are
