@@ -8,20 +8,12 @@ import "fmt"
 func ReadCount(spec TotalSpec, resp Response) (Total, error) {
 	spec.URL = ""
 	c := newCompiler(&Spec{Total: spec, Items: Items{Format: formatJSON}})
-	r := Reader{errors: newErrors(c), total: newCounter(c)}
-	if c.err != nil {
-		return Total{}, c.err
-	}
-	r.spec.Items.Format = formatJSON
-	r.paths = c.paths
-	a, err := r.open(resp)
+	total := newCounter(c)
+	a, err := openBeside(c, resp)
 	if err != nil {
 		return Total{}, err
 	}
-	if t := r.trouble(a); t != nil {
-		return Total{}, t
-	}
-	t, ok := r.total.read(a, FromRequest, 0)
+	t, ok := total.read(a, FromRequest, 0)
 	if !ok {
 		return Total{}, &Trouble{Kind: TroubleMissing, Msg: fmt.Sprintf("no total at %q: %s", spec.Path+spec.Header, oneLine(string(resp.Body)))}
 	}

@@ -24,7 +24,7 @@ func (r *reading) check(c *Config) {
 	r.checkItems(c)
 	r.checkTotal(&c.Total)
 	r.checkSigns(c)
-	r.checkComplete(&c.Complete)
+	r.checkComplete(c)
 	r.checkSlice(c.Slice)
 	r.checkLimits(&c.Limits)
 	r.checkOutput(&c.Output)

@@ -46,15 +46,12 @@ func (r *reading) checkCountRequest(t *Total) {
 	case r.said("total.body"):
 		r.bad("total.body", "stands without a url", "a body belongs to a count request")
 	}
+	if (strings.Contains(t.URL, "{from}") || strings.Contains(t.URL, "{to}")) && r.nodes["/slice"] == nil {
+		r.bad("total.url", "has {from} or {to}, and there is no slice", "bounds belong to slices: add slice, or take them away")
+	}
 	if t.URL != "" && r.said("total.body") && t.Method != "POST" {
 		r.bad("total.body", "a GET has no body", "add total.method: POST")
 	}
-}
-
-func (r *reading) checkComplete(c *Complete) {
-	r.atLeast("complete.tolerance.items", c.Tolerance.Items, 0)
-	r.atLeast("complete.passes", int64(c.Passes), 1)
-	r.atLeast("complete.min_items", c.MinItems, 0)
 }
 
 func (r *reading) checkLimits(l *Limits) {

@@ -199,9 +199,9 @@ type Complete struct {
 	MaxDrift  Percent   `json:"max_drift" doc:"How far totals may drift during a run and still count. Default: 1%."`
 	MinItems  int64     `json:"min_items,omitempty" doc:"A run with fewer items is UNKNOWN."`
 	MaxFall   Percent   `json:"max_fall" doc:"A run with so much less than the last COMPLETE one is UNKNOWN. Default: 50%."`
-	Sentinel  *Sentinel `json:"sentinel,omitempty" doc:"An item or a query that must give something. Not in this version."`
-	Fresh     Scalar    `json:"freshness,omitempty" doc:"How old the newest item may be. Not in this version."`
-	Still     *Still    `json:"still,omitempty" doc:"A mark of change, equal before and after a run. Not in this version."`
+	Sentinel  *Sentinel `json:"sentinel,omitempty" doc:"An item or a query that must give something, asked after the end: an id, a url or params."`
+	Fresh     *Fresh    `json:"freshness,omitempty" doc:"How old the newest item held may be when the run starts."`
+	Still     *Still    `json:"still,omitempty" doc:"A mark that changes with the source: equal before and after a pass, it shows that nothing moved."`
 	Second    *Second   `json:"second,omitempty" doc:"Which second reading corroborates. Not in this version."`
 }
 
@@ -213,17 +213,23 @@ type Tolerance struct {
 
 // Sentinel is an item or a query that must give something.
 type Sentinel struct {
-	ID     Scalar `json:"id,omitempty" doc:"The id of an item that must be there."`
-	URL    string `json:"url,omitempty" doc:"A request that must give items."`
-	Params Params `json:"params,omitempty" doc:"Parameters of a request that must give items."`
-	Path   Path   `json:"path,omitempty" doc:"Where its items or its count stand."`
-	Min    int64  `json:"min,omitempty" doc:"The least number of items."`
+	ID     Tree   `json:"id,omitzero" doc:"The id of an item that must be held, typed as in items.id: 1 and \"1\" differ. With several paths in items.id, a list."`
+	URL    string `json:"url,omitempty" doc:"The address of a request of its own that must give something."`
+	Params Params `json:"params,omitempty" doc:"Query parameters that the first page's request gets in the place of its own, so that it must give something."`
+	Path   Path   `json:"path,omitempty" doc:"Where the request's JSON answer holds the list or the number to look at."`
+	Min    int64  `json:"min,omitempty" doc:"The least length of that list, or the least number. Default: 1."`
+}
+
+// Fresh says how old the newest item may be.
+type Fresh struct {
+	Path   Path     `json:"path" need:"say where an item holds its time, e.g. path: created_at" doc:"A time inside an item: RFC 3339, a date (its first moment, UTC), or seconds or milliseconds since 1970."`
+	MaxAge Duration `json:"max_age" need:"say how old the newest item may be, e.g. max_age: 2h or 3d" doc:"How long before the start of the run the newest item held may be, e.g. 2h or 3d. An older one makes the run UNKNOWN."`
 }
 
 // Still is a mark of change.
 type Still struct {
-	URL  string `json:"url" need:"add the address" doc:"The request that tells the mark."`
-	Path Path   `json:"path" need:"say where the mark stands" doc:"Where the mark stands in its answer."`
+	URL  string `json:"url" need:"add the address" doc:"The address of the request that tells the mark."`
+	Path Path   `json:"path" need:"say where the mark stands, e.g. path: update_seq" doc:"Where its JSON answer holds the mark, a number or a text."`
 }
 
 // Second says which second reading corroborates.

@@ -21,6 +21,9 @@ func (c *Config) setDefaults(said func(string) bool) {
 	set(said, "limits.max_body", &c.Limits.MaxBody, 64<<20)
 	set(said, "limits.burst", &c.Limits.Burst, max(1, int(math.Ceil(min(float64(c.Limits.Rate), 1e6)))))
 	set(said, "output.on", &c.Output.On, "complete")
+	if s := c.Complete.Sentinel; s != nil && s.asks() {
+		set(said, "complete.sentinel.min", &s.Min, 1)
+	}
 	c.styleDefaults(said)
 	set(said, "pages.size.start", &c.Pages.Size.Start, c.Pages.Size.Max)
 }

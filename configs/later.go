@@ -23,9 +23,6 @@ var later = []laterKey{
 	{"pages.reverse", "", "second readings"},
 	{"items.format", "xml", "XML bodies"},
 	{"items.merge", "true", "merged items"},
-	{"complete.sentinel", "", "sentinels"},
-	{"complete.freshness", "", "sentinels"},
-	{"complete.still", "", "marks of change"},
 	{"complete.second", "", "second readings"},
 }
 

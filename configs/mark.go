@@ -30,6 +30,9 @@ var namedPlaces = []pointer{
 	"/slice/params", "/slice/from_params", "/slice/to_params", "/slice/then/params", "/slice/without/params", "/complete/sentinel/params",
 }
 
+// The places that hold an address.
+var addresses = []pointer{"/source/url", "/total/url", "/complete/sentinel/url", "/complete/still/url"}
+
 // conceal decides whether a scalar is or holds a secret: by where it stands,
 // by the name it stands under, and by the variables that it came from.
 func (r *reading) conceal(n *node) {
@@ -44,7 +47,7 @@ func (r *reading) conceal(n *node) {
 	switch {
 	case n.at.inAuth(), n.at.hasSecretName() && credible(m.value):
 		m.whole()
-	case n.at == "/source/url" || n.at == "/total/url":
+	case slices.Contains(addresses, n.at):
 		m.params()
 	}
 	if len(m.secrets) == 0 {

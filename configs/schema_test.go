@@ -130,7 +130,7 @@ func validate(t *testing.T, data []byte) error {
 // Schemas of the types that read themselves.
 const (
 	reference = `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`
-	durations = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	durations = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h|d))+$`
 	rates     = `^[0-9]+(\.[0-9]+)?(/[smhd])?$`
 	sizes     = `^[0-9]+(\.[0-9]+)? ?(KiB|MiB|GiB|kB|KB|MB|GB|B)?$`
 	percents  = `^[0-9]+(\.[0-9]+)? ?%?$`

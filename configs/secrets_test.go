@@ -19,11 +19,14 @@ source:
 pages: {style: cursor, cursor: {path: next}}
 items: {path: items}
 total: {url: "https://api.example.com/count?sig=literal-sig", path: n}
+complete:
+  sentinel: {params: {access_token: literal-sentinel, box: known}, path: items}
+  still: {url: "https://api.example.com/mark?token=literal-mark", path: n}
 `
 
 func TestSecretsAreKnown(t *testing.T) {
 	c := parse(t, secretDoc)
-	for _, v := range []string{"literal-token", "literal-key", "literal-header", "Bearer literal-header", "ada", "s3cr3t pass/word", "s3cr3t+pass%2Fword", "literal-sig", "key-fedcba9876543210", "YWRhOnMzY3IzdCBwYXNzL3dvcmQ="} {
+	for _, v := range []string{"literal-token", "literal-key", "literal-header", "Bearer literal-header", "ada", "s3cr3t pass/word", "s3cr3t+pass%2Fword", "literal-sig", "literal-sentinel", "literal-mark", "key-fedcba9876543210", "YWRhOnMzY3IzdCBwYXNzL3dvcmQ="} {
 		if got := c.Secrets.Hide("x=" + v + ";"); got != "x=REDACTED;" {
 			t.Errorf("%q is not hidden: %s", v, got)
 		}
@@ -91,6 +94,8 @@ complete: {require: declared, passes: 3, max_drift: 1%, max_fall: 50.0}
 		"name": {"name: x", "name: y"}, "url": {"/items", "/itemz"}, "param": {"a: 1", "a: 2"}, "more values": {`[x, "y"]`, "[x]"},
 		"kind of auth": {"{bearer: ", "{query: {name: t, value: "}, "style": {"style: page", "style: link"}, "size": {"start: 10", "start: 20"},
 		"id": {"[id]", "[id, b]"}, "require": {"items:", "complete: {require: counted}\nitems:"}, "output": {"items:", "output: {to: a.jsonl}\nitems:"},
+		"a sentinel": {"items:", "complete: {sentinel: {id: 5}}\nitems:"}, "freshness": {"items:", "complete: {freshness: {path: at, max_age: 2h}}\nitems:"},
+		"a mark of change":      {"items:", "complete: {still: {url: https://h/, path: n}}\nitems:"},
 		"a non-secret variable": {"a: 1", `a: "${REGION}"`},
 	} {
 		text := strings.Replace(base, change[0], change[1], 1)

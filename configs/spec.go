@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lastdrop/adapters"
+	"lastdrop/internal/jsonscan"
 	"lastdrop/internal/secret"
 	"lastdrop/judge"
 )
@@ -33,6 +34,35 @@ func (c *Config) Spec() adapters.Spec {
 		s.Partial = append(s.Partial, sign.spec())
 	}
 	return s
+}
+
+// Probe gives the sentinel's request; nil where the sentinel is an item.
+func (s *Sentinel) Probe() *adapters.Probe {
+	if s == nil || !s.asks() {
+		return nil
+	}
+	p := &adapters.Probe{URL: s.URL, Path: string(s.Path), Params: map[string][]string{}}
+	for name, values := range s.Params {
+		p.Params[name] = values
+	}
+	return p
+}
+
+// ItemID gives the canonical id of the item that must be held, as adapters.Item
+// has it; nil where the sentinel is a request.
+func (s *Sentinel) ItemID() []byte {
+	if s == nil || s.ID.V == nil {
+		return nil
+	}
+	return jsonscan.AppendCanonical(nil, mustEncode(s.ID.V))
+}
+
+// Probe gives the request for the mark of change; nil without one.
+func (s *Still) Probe() *adapters.Probe {
+	if s == nil {
+		return nil
+	}
+	return &adapters.Probe{URL: s.URL, Path: string(s.Path)}
 }
 
 func (s Sign) spec() adapters.Condition {

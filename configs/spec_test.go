@@ -3,7 +3,9 @@ package configs
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,6 +88,61 @@ func TestSpecOfTheRest(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+func TestDoubts(t *testing.T) {
+	const head = "version: 1\nname: x\nsource: {url: https://api.example.com/}\npages: {style: link}\n"
+	for id, want := range map[string]string{
+		"5": "5", `"5"`: `"5"`, "five": `"five"`, "5.0": "5", "2e1": "2e1", "123456789012345678901": "123456789012345678901", "true": "true",
+		"2026-01-01": `"2026-01-01"`, `"${REGION}"`: `"eu-west"`, "[5]": "", `[5, "5"]`: `[5,"5"]`,
+	} {
+		paths := "id"
+		if strings.HasPrefix(id, "[") {
+			paths = "[a, b]"
+		}
+		c, err := Parse("x.yaml", []byte(head+"items: {path: a, id: "+paths+"}\ncomplete: {sentinel: {id: "+id+"}}\n"), testEnv)
+		if err != nil {
+			if want != "" {
+				t.Errorf("%s: %v", id, err)
+			}
+			continue
+		}
+		if got := string(c.Complete.Sentinel.ItemID()); got != want || c.Complete.Sentinel.Probe() != nil {
+			t.Errorf("%s is the item %s, want %s", id, got, want)
+		}
+	}
+	c := parse(t, head+`items: {path: a}
+complete:
+  sentinel: {params: {box: [known, 2]}, path: a}
+  freshness: {path: at, max_age: 1d12h}
+  still: {url: https://api.example.com/mark, path: n}
+`).Complete
+	if d := cmp.Diff(&adapters.Probe{Params: map[string][]string{"box": {"known", "2"}}, Path: "a"}, c.Sentinel.Probe()); d != "" || c.Sentinel.Min != 1 || c.Sentinel.ItemID() != nil {
+		t.Errorf("the sentinel (-want +got):\n%s, min %d", d, c.Sentinel.Min)
+	}
+	if d := cmp.Diff(&adapters.Probe{URL: "https://api.example.com/mark", Path: "n"}, c.Still.Probe()); d != "" {
+		t.Errorf("the mark (-want +got):\n%s", d)
+	}
+	if got := time.Duration(c.Fresh.MaxAge); got != 36*time.Hour {
+		t.Errorf("max_age is %s", got)
+	}
+	none := parse(t, head+"items: {path: a}\n").Complete
+	if none.Sentinel.Probe() != nil || none.Sentinel.ItemID() != nil || none.Still.Probe() != nil {
+		t.Error("something is asked that the file does not name")
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30s": 30 * time.Second, "3d": 72 * time.Hour, "0.5d": 12 * time.Hour, "1d1h1m": 25*time.Hour + time.Minute} {
+		if got, err := parseDuration(text); err != nil || got != want {
+			t.Errorf("%s is %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"d", "-1d", "1h1d", "1d1d", "9999999d", "1 d", "1d 1h", "1d-1h", "100000d2500000h", ""} {
+		if got, err := parseDuration(text); err == nil {
+			t.Errorf("%q is taken as %s", text, got)
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func (r *reading) entries(n *node, one func(key string, v *node)) {
 	}
 }
 
-// A Duration is a time.Duration, written as 30s, 15m, 1h30m.
+// A Duration is a time.Duration, written as 30s, 15m, 1h30m, 3d.
 type Duration time.Duration
 
 func (d *Duration) decode(r *reading, n *node) {
@@ -110,11 +110,32 @@ func (d *Duration) decode(r *reading, n *node) {
 		r.fail(n, "has no unit", "write it as 30s, 15m or 1h")
 		return
 	}
-	v, err := time.ParseDuration(r.text(n, ""))
+	v, err := parseDuration(r.text(n, ""))
 	if n.kind == text && err != nil {
 		r.fail(n, r.quote(n.text)+" is no duration", "write it as 30s, 15m or 1h")
 	}
 	*d = Duration(v)
+}
+
+// parseDuration is time.ParseDuration with days, of 24 hours, before the rest.
+func parseDuration(s string) (time.Duration, error) {
+	days, rest, ok := strings.Cut(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	n, good := amount(days)
+	if !good || n > 100_000 {
+		return 0, fmt.Errorf("%q is no number of days", days)
+	}
+	v := time.Duration(n * float64(24*time.Hour))
+	if rest == "" {
+		return v, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err == nil && (more < 0 || v+more < v) {
+		err = fmt.Errorf("%q is out of range", s)
+	}
+	return v + more, err
 }
 
 // MarshalText writes the duration as time.Duration prints it.

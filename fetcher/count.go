@@ -2,12 +2,9 @@ package fetcher
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"lastdrop/adapters"
-	"lastdrop/internal/jsonscan"
 	"lastdrop/judge/reconcile"
 )
 
@@ -18,7 +15,7 @@ func (d *drain) countTotal(ctx context.Context) {
 	if !ok || (d.state.Page == 0 && d.state.Counted && !d.state.Done) {
 		return
 	}
-	v, err := d.count(ctx, t)
+	v, err := d.askCount(ctx, t)
 	if err != nil {
 		d.event("note", "the count request failed: "+err.Error())
 		return
@@ -40,37 +37,11 @@ func (d *drain) countTotal(ctx context.Context) {
 		Value: v.Value, Kind: v.Kind, Live: live, Remark: remark, Distinct: s.Counts.Distinct})
 }
 
-// count asks for the total once, with retries of what may pass.
-func (d *drain) count(ctx context.Context, t adapters.TotalSpec) (adapters.Total, error) {
-	req := adapters.Request{Method: firstOf(t.Method, "GET"), URL: t.URL, Header: map[string][]string{}}
-	for k, v := range d.spec.Headers {
-		req.Header.Set(k, v)
-	}
-	if t.Body != nil {
-		b, err := json.Marshal(t.Body)
-		if err != nil {
-			return adapters.Total{}, err
-		}
-		req.Body = b
-	}
-	d.tries = 0
-	r, err := d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
-		d.tries++
-		d.state.Counts.Requests++
-		c := d.opt.Client
-		passing := r.err != nil || r.status >= 500 || r.status == 429 || r.short
-		return passing && d.tries <= c.Retries, backoff(c.BackoffMin, c.BackoffMax, d.tries)
+// askCount sends a count request once.
+func (d *drain) askCount(ctx context.Context, t adapters.TotalSpec) (v adapters.Total, err error) {
+	err = d.beside(ctx, adapters.Probe{URL: t.URL, Method: t.Method, Body: t.Body}, func(r adapters.Response) (err error) {
+		v, err = adapters.ReadCount(t, r)
+		return err
 	})
-	switch {
-	case err != nil:
-		return adapters.Total{}, err
-	case r.err != nil:
-		return adapters.Total{}, fmt.Errorf("%s", faultText(r.err))
-	case r.status != 200 || r.short || r.undone != nil:
-		return adapters.Total{}, fmt.Errorf("status %d: %s", r.status, excerpt(r.body))
-	}
-	if bad := jsonscan.Validate(r.body); bad != nil {
-		return adapters.Total{}, fmt.Errorf("the answer is no whole JSON: %s", bad.Msg)
-	}
-	return adapters.ReadCount(t, adapters.Response{Status: r.status, Header: r.header, Body: r.body, URL: r.url})
+	return v, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lastdrop/adapters"
+	"lastdrop/internal/jsonscan"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
@@ -45,6 +46,7 @@ func (d *drain) loop(ctx context.Context) error {
 			return err
 		}
 	}
+	d.markBefore(ctx)
 	d.countTotal(ctx)
 	for !d.run.Done && !d.state.Done && !d.spent() {
 		a, req, err := d.ask(ctx)
@@ -71,6 +73,7 @@ func (d *drain) loop(ctx context.Context) error {
 			}
 		}
 	}
+	d.sentinel(ctx)
 	return nil
 }
 
@@ -85,6 +88,7 @@ type drain struct {
 	state  *State           // the walk at hand
 	reader *adapters.Reader // of the slice at hand
 	sight  sight
+	newest *jsonscan.Path   // complete.freshness.path, nil where it does not matter
 	first  reconcile.Counts // at the start of this process: budgets count from here
 
 	pending Checkpoint
@@ -103,6 +107,13 @@ func newDrain(o Options) (*drain, error) {
 	spec := o.Reader.Spec() // with the styles' own defaults
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
 		state: newState(spec.Pages), last: time.Now()}
+	if o.Doubts.NewestPath != "" {
+		p, err := jsonscan.Compile(o.Doubts.NewestPath)
+		if err != nil {
+			return nil, fmt.Errorf("complete.freshness.path: %w", err)
+		}
+		d.newest = &p
+	}
 	if o.Resume != nil && len(o.Resume.State) > 0 {
 		if err := d.resume(o.Resume); err != nil {
 			return nil, err
@@ -115,12 +126,18 @@ func newDrain(o Options) (*drain, error) {
 	return d, d.aim()
 }
 
+// requestsSpent reports whether the budget of requests is used up.
+func (d *drain) requestsSpent() bool {
+	b := d.opt.Budget.Requests
+	return b > 0 && d.counts().Requests-d.first.Requests >= b
+}
+
 // spent stops at a budget.
 func (d *drain) spent() bool {
 	b, c := d.opt.Budget, d.counts()
 	text := ""
 	switch {
-	case b.Requests > 0 && c.Requests-d.first.Requests >= b.Requests:
+	case d.requestsSpent():
 		text = fmt.Sprintf("stopped after %d requests, as asked: a budget is no end", b.Requests)
 	case b.Pages > 0 && c.Held-d.first.Held >= b.Pages:
 		text = fmt.Sprintf("stopped after %d pages, as asked: a budget is no end", b.Pages)
@@ -189,8 +206,8 @@ func (d *drain) overlap() int {
 		return 0
 	}
 	past := s.Confirming == confirmEnd || s.Confirming == confirmEcho
-	if past && s.Totals.Moved == 0 && s.Move.Shifts == 0 {
-		return 0 // nothing moved: the last border needs no look
+	if past && s.Totals.Moved == 0 && s.Move.Shifts == 0 && d.opt.Doubts.Still == nil {
+		return 0 // nothing moved, and no mark of change will say otherwise: the last border needs no look
 	}
 	n := s.Overlap
 	if s.SizeCheck > 0 {
@@ -285,9 +302,9 @@ func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 // settle what this one could not.
 func (d *drain) endPass(ctx context.Context) {
 	s := d.state
-	switch s.Stop {
-	case reconcile.StopEnd, reconcile.StopNotSaid, reconcile.StopLoop, reconcile.StopReach:
+	if d.cameToEnd() {
 		d.countTotal(ctx)
+		d.markAfter(ctx)
 	}
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
@@ -313,8 +330,10 @@ func (d *drain) walkFacts() reconcile.Facts {
 		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
 		At: d.resumePoint(), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
+		Still:   s.Still,
 		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Suspicion: s.Suspicion, Skips: s.Skips, Clamped: s.Clamped,
 	}
+	f.Still.Text = d.opt.Client.Hide(f.Still.Text)
 	for _, t := range s.HalfLeft {
 		f.HalfLeft = append(f.HalfLeft, d.opt.Client.Hide(t))
 	}

@@ -313,14 +313,20 @@ func (c *client) redirect(r *http.Request, via []*http.Request) error {
 	if c.opt.Hide(r.URL.String()) != r.URL.String() {
 		return fmt.Errorf("%w: it would carry a credential to another origin, %s", errRedirect, r.URL.Host)
 	}
-	for k := range r.Header {
+	bare(r.Header)
+	return nil
+}
+
+// bare leaves nothing of the configured headers on a request to another origin
+// but what it takes to be answered.
+func bare(h http.Header) {
+	for k := range h {
 		switch k {
 		case "Accept", "User-Agent", "Accept-Encoding", "Cache-Control":
 		default:
-			delete(r.Header, k)
+			delete(h, k)
 		}
 	}
-	return nil
 }
 
 // authorized reports whether the config has credentials for a request.

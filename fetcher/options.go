@@ -32,6 +32,7 @@ type Options struct {
 
 	Client Client
 	Budget Budget
+	Doubts Doubts
 
 	// Slicing says how to cut a source that hands out less than it has; nil
 	// leaves it whole.

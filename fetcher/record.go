@@ -21,6 +21,7 @@ func (d *drain) write(p *adapters.Page, m *match, n int) {
 	for _, i := range fresh {
 		d.lines = append(d.lines, jsonscan.CompactLine(nil, p.Items[i].Raw))
 	}
+	d.noteNewest(p.Items, fresh)
 	m.held = keys
 }
 

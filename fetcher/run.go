@@ -3,6 +3,7 @@ package fetcher
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"lastdrop/adapters"
 	"lastdrop/internal/slicing"
@@ -27,8 +28,12 @@ type Run struct {
 	// Settled: the plan knows what came of the walk at hand.
 	Settled bool `json:"settled"`
 	// Whole is the walk of the query without slices, once it is cut.
-	Whole  *reconcile.Facts `json:"whole,omitempty"`
-	Slices reconcile.Slices `json:"slices"`
+	Whole *reconcile.Facts `json:"whole,omitempty"`
+	// Sentinel is what was found of complete.sentinel at the end, and Newest the
+	// greatest time at complete.freshness.path of the items held.
+	Sentinel reconcile.Sentinel `json:"sentinel"`
+	Newest   time.Time          `json:"newest"`
+	Slices   reconcile.Slices   `json:"slices"`
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
 	Younger bool    `json:"younger"`
 	Failed  int     `json:"failed"` // leaves in a row that were refused
@@ -49,7 +54,7 @@ func (d *drain) newWalk(before *State) *State {
 	s := newState(d.spec.Pages)
 	if before != nil {
 		s.Size, s.Least, s.Ceiling, s.Bad, s.Locked = before.Size, before.Least, before.Ceiling, before.Bad, before.Locked
-		s.Later, s.Waited = true, before.Waited
+		s.Later, s.Waited, s.Stood = true, before.Waited, before.Stood
 		s.PassTotals.Proven = before.PassTotals.Proven || before.Totals.Proven // no echo once, it is none
 		s.Totals.Proven, s.Trusted = s.PassTotals.Proven, s.PassTotals.Proven
 	}
@@ -96,6 +101,7 @@ func (d *drain) pass() int { return d.run.Base + d.state.Pass }
 func (d *drain) encode() ([]byte, error) {
 	c := d.opt.Client
 	r := *d.run
+	r.Sentinel.Text = c.Hide(r.Sentinel.Text)
 	r.Walk = d.state.sealed(c.Seal, c.Hide)
 	if r.Whole != nil {
 		f := *r.Whole
@@ -133,6 +139,7 @@ func (d *drain) resume(stored *Resume) error {
 	}
 	s.Restarted = false
 	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
+	r.Sentinel, s.Still = reconcile.Sentinel{}, reconcile.Still{}
 	s.Tries, s.Shrinks = 0, 0
 	if !s.countsPages() {
 		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
@@ -228,11 +235,15 @@ func (d *drain) facts() reconcile.Facts {
 	f := d.walkFacts()
 	r := d.run
 	f.Counts = d.counts()
+	f.Sentinel, f.Newest = d.run.Sentinel, d.run.Newest
+	f.Sentinel.Asked = d.opt.Doubts.SentinelID != nil || d.opt.Doubts.Sentinel != nil
+	f.Sentinel.Text = d.hide(f.Sentinel.Text)
 	if r.Whole == nil {
 		return f
 	}
 	w := *r.Whole
 	w.Counts, w.Waited, w.PageSize, w.Passes = f.Counts, f.Waited, f.PageSize, f.Passes
+	w.Sentinel, w.Newest, w.Still = f.Sentinel, f.Newest, reconcile.Still{}
 	w.Stop, w.StopText, w.MoreKnown, w.At = reconcile.StopEnd, "every slice was asked for", false, f.At
 	if !r.Done {
 		w.Stop, w.StopText, w.MoreKnown = f.Stop, f.StopText, true

@@ -24,11 +24,14 @@ const contentSeed = 0x9e3779b97f4a7c15
 // has none. buf is scratch space, returned for reuse.
 func identity(it adapters.Item, seed uint64, buf []byte) (key, []byte) {
 	if len(it.ID) > 0 {
-		return toKey(xxh3.Hash128Seed(it.ID, seed)), buf
+		return identityOf(it.ID, seed), buf
 	}
 	buf = jsonscan.AppendCanonical(buf[:0], it.Raw)
 	return toKey(xxh3.Hash128Seed(buf, seed^contentSeed)), buf
 }
+
+// identityOf is the key of an item with an id.
+func identityOf(id []byte, seed uint64) key { return toKey(xxh3.Hash128Seed(id, seed)) }
 
 func toKey(h xxh3.Uint128) (k key) {
 	binary.BigEndian.PutUint64(k[:8], h.Hi)

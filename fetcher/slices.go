@@ -451,12 +451,15 @@ func (d *drain) totalOf(ctx context.Context, sl slicing.Slice) (int64, bool, err
 		if !ok {
 			return 0, false, nil
 		}
-		v, err := d.count(ctx, t)
+		v, err := d.askCount(ctx, t)
 		if err != nil {
 			d.event("note", "the count request failed: "+err.Error())
 			return 0, false, ctx.Err()
 		}
 		return v.Value, v.Kind == judge.Exact, nil
+	}
+	if d.requestsSpent() {
+		return 0, false, nil
 	}
 	r, err := d.sliceReader(sl)
 	if err != nil {

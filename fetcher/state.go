@@ -113,6 +113,9 @@ type State struct {
 	Disagree    []string `json:"disagree,omitempty"`
 	Counted     bool     `json:"counted"` // the count request before the run was made
 
+	Still reconcile.Still `json:"still"`
+	Stood string          `json:"stood"` // the mark of change when it was read last, "" where it could not be
+
 	Waited time.Duration `json:"waited"` // in pauses
 
 	Later    bool `json:"later"`    // another walk of the run went before
@@ -177,7 +180,7 @@ func (s *State) positions() []*adapters.Position {
 
 // hideTexts hides secrets in every text that may quote the server.
 func (s *State) hideTexts(hide func(string) string) {
-	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion} {
+	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion, &s.Still.Text, &s.Stood} {
 		*t = hide(*t)
 	}
 	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree} {
@@ -257,7 +260,7 @@ func (s *State) nextPass() {
 
 func addMovement(a, b reconcile.Movement) reconcile.Movement {
 	return reconcile.Movement{Shifts: a.Shifts + b.Shifts, Unverified: a.Unverified + b.Unverified,
-		Unstable: a.Unstable + b.Unstable, Moved: a.Moved + b.Moved}
+		Unstable: a.Unstable + b.Unstable, Moved: a.Moved + b.Moved, Marked: a.Marked + b.Marked}
 }
 
 // stop ends the walk.

@@ -198,7 +198,8 @@ func (p *pull) options() fetcher.Options {
 	cred := c.Auth()
 	return fetcher.Options{
 		Reader: p.reader, Sink: sinkPort{p.file}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
-		Slicing: c.Slicing(p.run.Started()), Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
+		Slicing: c.Slicing(p.run.Started()), Doubts: doubts(c.Complete),
+		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
@@ -207,6 +208,18 @@ func (p *pull) options() fetcher.Options {
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
+}
+
+// doubts are the further looks at the source that the config asks for.
+func doubts(c configs.Complete) fetcher.Doubts {
+	d := fetcher.Doubts{SentinelID: c.Sentinel.ItemID(), Sentinel: c.Sentinel.Probe(), Still: c.Still.Probe()}
+	if c.Sentinel != nil {
+		d.SentinelMin = c.Sentinel.Min
+	}
+	if c.Fresh != nil {
+		d.NewestPath = string(c.Fresh.Path)
+	}
+	return d
 }
 
 // retries maps the config's plain number onto the fetcher's, whose zero value

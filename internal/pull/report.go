@@ -58,6 +58,9 @@ func (p *pull) demand(ctx context.Context, f *reconcile.Facts) {
 	c := p.cfg.Complete
 	f.Require, _ = reconcile.ParseStrength(c.Require)
 	f.Tolerance, f.MaxDrift, f.MinItems, f.MaxFall = p.tolerance(), float64(c.MaxDrift), c.MinItems, float64(c.MaxFall)
+	if c.Fresh != nil {
+		f.Freshness = reconcile.Freshness{Path: string(c.Fresh.Path), MaxAge: time.Duration(c.Fresh.MaxAge), Start: p.run.Started()}
+	}
 	last, err := p.opt.Store.LastComplete(ctx, p.cfg.Name)
 	if err == nil {
 		f.LastComplete = judge.N(last.Items)

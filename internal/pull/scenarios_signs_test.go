@@ -129,6 +129,15 @@ var signsOf = map[string][]sign{
 	"distinct_lt_total":       {rule("RC002")},
 	"ties":                    {rule("RC015")},
 
+	// Further looks at the source.
+	"sentinel_failed":     {rule("RC041")},
+	"freshness_exceeded":  {rule("RC042")},
+	"freshness_gap":       {rule("RC060")},
+	"stood_still":         {rule("RC061")},
+	"moved_by_mark":       {rule("RC062")},
+	"moved_by_mark_doubt": {rule("RC043")},
+	"seen_through":        {rule("RC039")},
+
 	// Loops.
 	"cursor_cycle":    {rule("RC008")},
 	"repeated_cursor": {rule("RC008")},

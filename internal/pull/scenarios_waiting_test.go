@@ -49,10 +49,6 @@ func waiting() []later {
 		return sim.TotalRule{Kind: kind, Path: "nbHits", KindPath: "exhaustiveNbHits", Value: off}
 	}
 	return append([]later{
-		{issue: "freshness", scenario: scenario{
-			id: "B071", about: "an index that stands still: no hits and no pages, twice, by the server's own count of pages",
-			server: hits(0, exhaustive(sim.TotalExact, 0)), config: fmt.Sprintf(algolias, 100), verdict: judge.Complete, items: 0,
-		}},
 		{issue: "slices", scenario: scenario{
 			id: "B019", about: "5,562 hits, 1,000 of them in reach, and past them a total of 0",
 			server: hits(5562, exhaustive(sim.TotalJitter, 3), sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapCollapse, Pages: true}}),
@@ -112,16 +108,6 @@ limits: {retries: 3}`,
 // waitingDoubts are those whose doubt needs a further look at the source.
 func waitingDoubts() []later {
 	return []later{
-		{issue: "the sentinel query", scenario: scenario{
-			id: "B014", about: "a query that timed out is a 200 with an empty list and not a word",
-			server: handle(func(http.Header, *http.Request) string { return `{"elements":[]}` }),
-			config: `
-source: {url: "${BASE}/interpreter"}
-pages: {style: single}
-items: {path: elements, id: id}
-limits: {retries: 3}`,
-			verdict: judge.Unknown, items: 0, detect: []string{"zero_items_no_evidence"},
-		}},
 		{issue: "editing a projection", scenario: scenario{
 			id: "B040", about: "the request's own field mask leaves the next token out",
 			server: world(11, sim.API{

@@ -69,13 +69,39 @@ type Movement struct {
 	Unstable int64
 	// Moved counts the changes of the total during the pass.
 	Moved int
+	// Marked counts passes in which the mark of change (complete.still) does
+	// not show that nothing moved, over borders that count rows and that could
+	// not be shown to be whole.
+	Marked int
 }
 
 // Clean reports that nothing of the kind was seen.
 func (m Movement) Clean() bool { return m == Movement{} }
 
 // Verified reports that whatever moved, every border was shown to be whole.
-func (m Movement) Verified() bool { return m.Unverified == 0 && m.Unstable == 0 }
+func (m Movement) Verified() bool { return m.Unverified == 0 && m.Unstable == 0 && m.Marked == 0 }
+
+// Sentinel is what complete.sentinel came to: an item or an answer that must be
+// there.
+type Sentinel struct {
+	Asked bool   // it is configured
+	OK    bool   // it was looked for after the end, and is there
+	Text  string // why it is not OK, in words; "" where the walk did not come so far
+}
+
+// Still is what the mark of change (complete.still) said of the last pass.
+type Still struct {
+	Asked bool   // it was read after the last page
+	Equal bool   // it was there before the first page and after the last, the same
+	Text  string // what was read, in words
+}
+
+// Freshness is how old the newest item may be (complete.freshness).
+type Freshness struct {
+	Path   string        // of the time inside an item; "": it does not matter
+	MaxAge time.Duration // before Start
+	Start  time.Time     // of the run
+}
 
 // Facts is all that a run knows about itself at its end.
 type Facts struct {
@@ -130,6 +156,10 @@ type Facts struct {
 	Skips       int      // next links that moved by more than came, corrected
 	Clamped     int      // effective page size where the server cut the one asked for
 
+	Sentinel Sentinel
+	Still    Still
+	Newest   time.Time // the latest time at Freshness.Path in the items held; zero where none has one
+
 	// The sink, read back at the end; OK false before that.
 	ReadBack judge.Count
 	SinkTorn string
@@ -140,6 +170,7 @@ type Facts struct {
 	MaxDrift  float64 // percent
 	MinItems  int64
 	MaxFall   float64 // percent
+	Freshness Freshness
 	// LastComplete is the distinct count of the last COMPLETE run of the
 	// same name.
 	LastComplete judge.Count

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"lastdrop/judge"
 )
@@ -134,6 +135,63 @@ func (r *ruler) doubt() {
 		r.advise("set pages.keyset.inclusive, or pages.sort.unique: true if no two items share a key")
 	}
 	r.fewer()
+	r.sentinel()
+	r.freshness()
+}
+
+// sentinel doubts a run that does not hold, or a source that does not give, what
+// must be there.
+func (r *ruler) sentinel() {
+	s := r.f.Sentinel
+	if !s.Asked || s.OK || stopRule(r.f.Stop) != "" {
+		return // a walk that stopped on the way did not come as far as to look
+	}
+	text := s.Text
+	if text == "" {
+		text = "it was not looked for"
+	}
+	r.wonder("RC041", "the sentinel failed: %s", text)
+	r.advise("ask the source by hand for what complete.sentinel names: if it is gone for good, name another")
+}
+
+// freshness doubts items that are all older than the operator allows. Where
+// nothing is held there is no age to tell: that only informs.
+func (r *ruler) freshness() {
+	f := r.f
+	w := f.Freshness
+	switch age := w.Start.Sub(f.Newest); {
+	case w.Path == "" || stopRule(f.Stop) != "":
+	case f.Distinct == 0:
+		r.say("RC060", judge.Unknown, "nothing is held, so that complete.freshness cannot tell how far behind the source is: take this span as provisional, and read it again later")
+	case f.Newest.IsZero():
+		r.wonder("RC042", "no item held has a readable time at %q (complete.freshness): RFC 3339, a date, or seconds or milliseconds since 1970", w.Path)
+	case age > w.MaxAge:
+		r.wonder("RC042", "the newest item held is of %s, %s before the start of the run: more than complete.freshness allows (%s)",
+			f.Newest.UTC().Format(time.RFC3339), span(age), span(w.MaxAge))
+		r.advise("the source may stand still, or leave its newest items out: look at it, or raise complete.freshness.max_age")
+	}
+}
+
+// span writes a duration in days, hours, minutes and seconds.
+func span(d time.Duration) string {
+	d = d.Round(time.Second)
+	days := d / (24 * time.Hour)
+	text := (d - days*24*time.Hour).String()
+	switch {
+	case days == 0:
+		return text
+	case d%(24*time.Hour) == 0:
+		return fmt.Sprintf("%dd", days)
+	}
+	return fmt.Sprintf("%dd%s", days, text)
+}
+
+// shuffled reports whether items stood at other places than before while the
+// mark of change and every total stood still: then nothing moved, and the order
+// is not stable.
+func (r *ruler) shuffled() bool {
+	last := r.f.Movement
+	return r.f.Still.Equal && last.Moved == 0 && (last.Shifts > 0 || last.Unstable > 0)
 }
 
 // movement rules on a source that changed while it was read.
@@ -143,11 +201,21 @@ func (r *ruler) movement() {
 	if m.Clean() || r.inBand || (r.lost && f.Reach.OK) {
 		return
 	}
-	if r.settled() {
+	if r.settled() && !r.shuffled() {
 		return
 	}
 	last := f.Movement
+	if last.Marked > 0 {
+		r.wonder("RC043", "%s; the walk counts rows or pages, and its borders were not shown to be whole: items may have slipped past", f.Still.Text)
+		r.advise("allow more passes (complete.passes), or read the source while its mark of change stands still")
+		last.Marked = 0
+	}
 	switch {
+	case last.Clean() && f.Movement.Marked > 0:
+	case r.shuffled():
+		r.wonder("RC013", "%s, and yet %s did not join the page before it and %s came again in one pass: the order is not stable, and each repeat can hide a miss",
+			f.Still.Text, count(int64(last.Shifts), "page"), count(last.Unstable, "item"))
+		r.advise("ask for a sort by a unique key (pages.sort)")
 	case last.Unstable > 0 && last.Moved == 0 && last.Shifts == 0:
 		r.wonder("RC013", "%s came again in one pass although the total did not move: the order is not stable, and each repeat can hide a miss", count(last.Unstable, "item"))
 		r.advise("ask for a sort by a unique key (pages.sort)")
@@ -221,9 +289,24 @@ func (r *ruler) notes() {
 	if f.Clamped > 0 {
 		r.say("RC038", judge.Unknown, "the server gives at most %d items a page, less than asked", f.Clamped)
 	}
-	if m := f.Everything; !m.Clean() && (r.inBand || r.settled()) {
+	r.still()
+	if m := f.Everything; !m.Clean() && (r.inBand || r.settled() && !r.shuffled()) {
 		r.say("RC039", judge.Unknown, "the source moved while it was read (total moved %s, %s, %s came again); seen through in %s",
 			times(m.Moved), count(int64(m.Shifts), "shifted border"), count(m.Unstable, "item"), count(int64(f.Passes), "pass"))
+	}
+}
+
+// still tells what the mark of change said, where it decided nothing.
+func (r *ruler) still() {
+	f := r.f
+	switch {
+	case !f.Still.Asked || stopRule(f.Stop) != "":
+	case f.Still.Equal && f.Movement.Moved > 0:
+		r.say("RC062", judge.Unknown, "%s, and the total moved all the same: it is no mark of what is counted here, and proves nothing", f.Still.Text)
+	case f.Still.Equal:
+		r.say("RC061", judge.Unknown, "%s: nothing moved while it was read", f.Still.Text)
+	case f.Movement.Marked == 0 || r.inBand:
+		r.say("RC062", judge.Unknown, "%s", f.Still.Text)
 	}
 }
 

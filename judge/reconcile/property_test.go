@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
@@ -52,7 +53,16 @@ func randomFacts(r *rand.Rand) reconcile.Facts {
 	}
 	f.PassTotals, f.PassItems, f.PassNew = f.Totals, f.Distinct-few(), few()
 	f.Movement = reconcile.Movement{Shifts: int(few()), Unverified: int(few()), Unstable: few(), Moved: f.Totals.Moved}
+	if rare() {
+		f.Movement.Marked = 1
+	}
 	f.Everything = f.Movement
+	f.Still = reconcile.Still{Asked: rare(), Equal: rare(), Text: "the mark"}
+	f.Sentinel = reconcile.Sentinel{Asked: rare(), OK: rare(), Text: text("no sentinel")}
+	if rare() {
+		f.Freshness = reconcile.Freshness{Path: "at", MaxAge: time.Hour, Start: time.Unix(1e9, 0)}
+		f.Newest = time.Unix(1e9-r.Int64N(7200), 0)
+	}
 	if rare() {
 		f.Everything.Unverified++
 	}
@@ -137,6 +147,12 @@ func against(f reconcile.Facts) string {
 		return "the least total is above what is held"
 	case f.Distinct < f.MinItems:
 		return "complete.min_items is above what is held"
+	case f.Sentinel.Asked && !f.Sentinel.OK:
+		return "what must be there is not"
+	case f.Freshness.Path != "" && f.Distinct > 0 && f.Newest.Before(f.Freshness.Start.Add(-f.Freshness.MaxAge)):
+		return "the newest item is too old"
+	case f.Movement.Marked > 0 && tolerated == 0:
+		return "the mark of change tells of movement over borders that were not verified"
 	case f.EndStrength == reconcile.None && !f.Totals.Believed():
 		return "there is neither an end word nor a total"
 	}

@@ -236,6 +236,9 @@ func (r *ruler) decide() Ruling {
 		r.say("RC007", judge.Unknown, "nothing shows that this is all: no total, no end mark; %s", r.stopText())
 		r.advise("name the total (total.path) or the end mark (pages.more, pages.last), or list in pages.end what this API documents as its end")
 	}
+	if out.Verdict == judge.Unknown && r.strength == None && r.f.Distinct == 0 && r.f.Sentinel.OK {
+		r.advise("the sentinel is there, so the source answers, and this query came back empty without a word: ask for it in smaller parts")
+	}
 	out.Evidence, out.Advice = sortEvidence(r.evidence, out.Verdict), dedupe(r.advice)
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
@@ -50,6 +51,8 @@ func stopped(why reconcile.Stop, more bool) reconcile.Facts {
 func ruleCases() []ruleCase {
 	const u, tr, c = judge.Unknown, judge.Truncated, judge.Complete
 	type F = reconcile.Facts
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	fresh := reconcile.Freshness{Path: "at", MaxAge: 2 * time.Hour, Start: start}
 	return []ruleCase{
 		{"RC001", "all of the total", whole(), c, c},
 		{"RC002", "one short", with(whole(), func(f *F) { f.Distinct, f.ReadBack = 249, judge.N(249) }), tr, tr},
@@ -121,6 +124,39 @@ func ruleCases() []ruleCase {
 			f.Movement = reconcile.Movement{Moved: 1, Shifts: 1}
 			f.Everything = f.Movement
 		}), u, c},
+		{"RC041", "the item that must be there is not", with(whole(), func(f *F) { f.Sentinel = reconcile.Sentinel{Asked: true, Text: "the item 7 is not held"} }), u, u},
+		{"RC041", "it was never looked for", with(ended(), func(f *F) { f.Sentinel.Asked = true }), u, u},
+		{"RC042", "the newest item is too old", with(whole(), func(f *F) { f.Freshness, f.Newest = fresh, start.Add(-26*time.Hour) }), u, u},
+		{"RC042", "a second too old", with(ended(), func(f *F) { f.Freshness, f.Newest = fresh, start.Add(-2*time.Hour-time.Second) }), u, u},
+		{"RC042", "no item has a time", with(whole(), func(f *F) { f.Freshness = fresh }), u, u},
+		{"RC043", "the mark changed over loose borders", with(ended(), func(f *F) {
+			f.Movement = reconcile.Movement{Marked: 1}
+			f.Everything, f.Still = f.Movement, reconcile.Still{Asked: true, Text: "from 7 to 8"}
+		}), u, u},
+		{"RC043", "and a total that did not move cannot count then", with(whole(), func(f *F) {
+			f.Movement = reconcile.Movement{Marked: 1}
+			f.Everything, f.Still = f.Movement, reconcile.Still{Asked: true, Text: "from 7 to 8"}
+		}), u, u},
+		{"RC013", "the mark stood still, and pages did not join", with(ended(), func(f *F) {
+			f.Movement = reconcile.Movement{Shifts: 1}
+			f.Everything, f.Still = f.Movement, reconcile.Still{Asked: true, Equal: true, Text: "7 both times"}
+		}), u, u},
+		{"RC060", "nothing held", with(ended(), func(f *F) { f.Freshness, f.Distinct, f.ReadBack = fresh, 0, judge.N(0) }), u, c},
+		{"RC061", "the mark stood still", with(ended(), func(f *F) { f.Still = reconcile.Still{Asked: true, Equal: true, Text: "7 both times"} }), u, c},
+		{"RC062", "the mark changed under verified borders", with(ended(), func(f *F) { f.Still = reconcile.Still{Asked: true, Text: "from 7 to 8"} }), u, c},
+		{"RC062", "the mark stood still and the total moved", with(whole(), func(f *F) {
+			f.Movement = reconcile.Movement{Moved: 1, Unverified: 1}
+			f.Everything, f.Still = f.Movement, reconcile.Still{Asked: true, Equal: true, Text: "7 both times"}
+		}), u, u},
+		{"RC039", "the mark changed in the first pass and not in the second", with(ended(), func(f *F) {
+			f.Passes, f.Everything = 2, reconcile.Movement{Marked: 1}
+			f.Still = reconcile.Still{Asked: true, Equal: true, Text: "8 both times"}
+		}), u, c},
+		{"RC001", "what must be there is, and the newest item is fresh", with(whole(), func(f *F) {
+			f.Sentinel = reconcile.Sentinel{Asked: true, OK: true}
+			f.Freshness, f.Newest = fresh, start.Add(-2*time.Hour)
+		}), c, c},
+		{"RC011", "a budget before the sentinel could be asked", with(stopped(reconcile.StopBudget, false), func(f *F) { f.Sentinel.Asked = true }), u, u},
 		{"TR006", "the judge's suspicion of a cap", with(stopped(reconcile.StopNotSaid, false), func(f *F) { f.Suspicion = "100 items, a common cap" }), u, u},
 	}
 }
@@ -191,11 +227,11 @@ func TestRulesAreAllCovered(t *testing.T) {
 	}
 }
 
-// A rule that only informs changes no verdict: RC033 to RC039 stand in runs
+// A rule that only informs changes no verdict: RC032 to RC039 and those from RC060 on stand in runs
 // that are COMPLETE.
 func TestInforms(t *testing.T) {
 	for _, d := range reconcile.Table {
-		want := d.ID >= "RC032" && d.ID != "RC040"
+		want := d.ID >= "RC032" && (d.ID < "RC040" || d.ID >= "RC060")
 		if got := reconcile.Informs(d.ID); got != want {
 			t.Errorf("%s: informs %v, want %v", d.ID, got, want)
 		}
@@ -259,5 +295,18 @@ func TestStrengthNames(t *testing.T) {
 		if s, ok := reconcile.ParseStrength(name); ok {
 			t.Errorf("%q is read as %v", name, s)
 		}
+	}
+}
+
+// What the figures of complete.freshness say.
+func TestFreshnessSaysTheFigures(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f := with(whole(), func(f *reconcile.Facts) {
+		f.Freshness = reconcile.Freshness{Path: "at", MaxAge: 72 * time.Hour, Start: start}
+		f.Newest = start.Add(-100*time.Hour - 90*time.Second)
+	})
+	want := "the newest item held is of 2026-02-25T07:58:30Z, 4d4h1m30s before the start of the run: more than complete.freshness allows (3d)"
+	if got := reconcile.Rule(f).Evidence[0].Text; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
