@@ -26,6 +26,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 	defer d.client.close()
 	err = d.loop(ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		d.run.Done = false
 		d.state.stop(reconcile.StopSignal, "stopped by a signal")
 		err = nil
 	}
@@ -41,7 +42,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 // sink before the ledger commits; only then does the walk go on from there
 // after a crash.
 func (d *drain) loop(ctx context.Context) error {
-	if d.run.Settled {
+	if d.run.Settled && d.run.Whole != nil && !d.run.Done {
 		if err := d.nextSlice(ctx); err != nil {
 			return err
 		}

@@ -244,7 +244,7 @@ func (s *State) passing(sh shape, a *answer, st *step) {
 	switch {
 	case s.Counts.Held == 0:
 		s.halt(s.first(reconcile.StopFault), a.text)
-	case a.kind == kindPassing && sh.rank && s.Page > 0 && s.Confirming == confirmNone:
+	case a.kind == kindPassing && (sh.rank || s.Cut) && s.Page > 0 && s.Confirming == confirmNone:
 		s.Checking, s.Failing, s.Failure = true, s.At, a.text
 		s.At = s.GoodAt
 		st.note("reach", "%s fails for good (%s): does the page before it still come?", describe(s.Failing), a.text)

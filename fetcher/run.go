@@ -54,7 +54,7 @@ func (d *drain) newWalk(before *State) *State {
 	s := newState(d.spec.Pages)
 	if before != nil {
 		s.Size, s.Least, s.Ceiling, s.Bad, s.Locked = before.Size, before.Least, before.Ceiling, before.Bad, before.Locked
-		s.Later, s.Waited, s.Stood = true, before.Waited, before.Stood
+		s.Later, s.Cut, s.Waited, s.Stood = true, before.Cut, before.Waited, before.Stood
 		s.PassTotals.Proven = before.PassTotals.Proven || before.Totals.Proven // no echo once, it is none
 		s.Totals.Proven, s.Trusted = s.PassTotals.Proven, s.PassTotals.Proven
 	}
@@ -138,8 +138,10 @@ func (d *drain) resume(stored *Resume) error {
 		return err
 	}
 	s.Restarted = false
-	s.Done, s.Stop, s.StopText = false, reconcile.StopEnd, ""
-	r.Sentinel, s.Still = reconcile.Sentinel{}, reconcile.Still{}
+	r.Sentinel = reconcile.Sentinel{}
+	if !r.Done {
+		s.Done, s.Stop, s.StopText, s.Still = false, reconcile.StopEnd, "", reconcile.Still{}
+	}
 	s.Tries, s.Shrinks = 0, 0
 	if !s.countsPages() {
 		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed

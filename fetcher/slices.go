@@ -18,7 +18,6 @@ type sight struct {
 	bound     slicing.Bound
 	keys      bool
 	low, high int64
-	beside    int64 // distinct items that a neighbour counts, at a bound that both ask for
 }
 
 // plan makes the plan of a run that may have to be cut.
@@ -27,6 +26,7 @@ func (d *drain) plan() error {
 	if o == nil || d.run.Plan != nil {
 		return nil
 	}
+	d.state.Cut = true
 	d.run.Plan = &slicing.Plan{Keys: o.Keys, Wholes: o.Wholes, Keyless: len(o.Without) > 0, Reach: o.Reach}
 	d.run.Slices.RangeOnly = o.RangeOnly
 	d.run.Slices.Everything = len(o.Without) > 0 && (o.Keys[0].Kind != slicing.Values && o.Wholes[0].OpenLo && o.Wholes[0].OpenHi)
@@ -59,9 +59,6 @@ func (d *drain) look(p *adapters.Page, m *match) {
 		tick, ok := g.key.Tick(v.Raw)
 		if !ok {
 			continue
-		}
-		if r := g.bound.Range; m.isNew[i] && (!r.OpenLo && tick < r.Lo || !r.OpenHi && tick >= r.Hi) {
-			g.beside++
 		}
 		if !g.keys {
 			g.keys, g.low, g.high = true, tick, tick
@@ -103,16 +100,22 @@ func (d *drain) overReach() {
 		p.Reach = s.LastPages * int64(s.LastSize)
 		d.event("reach", fmt.Sprintf("the server counts %d pages of %d, and declares %d items: a reach of %d", s.LastPages, s.LastSize, s.PassTotals.Last, p.Reach))
 	}
-	if p.Reach > 0 && s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly && s.PassTotals.Last > p.Reach && p.Divisible(d.came()) {
+	told := s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly
+	switch {
+	case p.Reach == 0 || !p.Divisible(d.came()):
+	case told && s.PassTotals.Last > p.Reach:
 		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
 		s.stop(reconcile.StopReach, fmt.Sprintf("the total %d is above the reach of %d: it is cut", s.PassTotals.Last, p.Reach))
+	case !told && s.PassItems >= p.Reach:
+		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
+		s.stop(reconcile.StopReach, fmt.Sprintf("%d items came, and the reach is %d: it is cut", s.PassItems, p.Reach))
 	}
 }
 
 // came tells the plan what came of the slice at hand.
 func (d *drain) came() slicing.Came {
 	s, g := d.state, d.sight
-	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct - g.beside, News: d.run.Added, Keys: g.keys, Low: g.low, High: g.high}
+	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: d.run.Added, Keys: g.keys, Low: g.low, High: g.high}
 	if s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly {
 		c.Total = s.PassTotals.Max
 	}
@@ -129,17 +132,18 @@ func (d *drain) over() bool {
 	if !s.Done {
 		return true // asked while a known reach is already exceeded
 	}
-	whole := s.PassTotals.Believed() && s.short() == 0
+	all := s.PassTotals.Believed() && s.short() == 0
+	near := d.run.Plan.Now.ID == 0 || s.PassItems+int64(s.Size) >= reach // a slice that is short for another reason is not helped by a cut
+	less := near && s.PassTotals.Believed() && s.PassItems > 0 && s.short() > 0
 	switch s.Stop {
 	case reconcile.StopReach:
-		return !whole
+		return !all
 	case reconcile.StopHalf:
 		return s.Deadline
 	case reconcile.StopEnd, reconcile.StopNotSaid, reconcile.StopLoop, reconcile.StopBroken:
-		if reach > 0 && s.PassItems >= reach && !whole {
-			return true // an end at the cap is the cap
-		}
-		return s.PassTotals.Believed() && s.PassItems > 0 && !s.TotalWalks && 10*s.short() > s.PassTotals.Last
+		return less || reach > 0 && s.PassItems >= reach && !all // an end at the cap is the cap
+	case reconcile.StopNoPage, reconcile.StopRefused:
+		return less
 	}
 	return false
 }
@@ -148,16 +152,19 @@ func (d *drain) over() bool {
 // slice is settled and the next one begins.
 func (d *drain) endWalk(ctx context.Context) error {
 	p, s := d.run.Plan, d.state
-	if p == nil {
-		d.run.Done = true
+	if d.halts() {
 		return nil
 	}
-	if d.halts() {
+	if p == nil {
+		d.run.Done = true
 		return nil
 	}
 	c := d.came()
 	if c.Over && s.Reach.OK && s.Reach.N > 0 && (p.Reach == 0 || s.Reach.N < p.Reach) {
 		p.Reach = s.Reach.N
+	}
+	if c.Over && s.Counts.Distinct > 0 && s.Stop == reconcile.StopEnd && (p.Reach == 0 || s.Counts.Distinct < p.Reach && p.Now.ID > 0) {
+		p.Reach = s.Counts.Distinct
 	}
 	if c.Over && p.Reach == 0 {
 		p.Reach = max(1, s.Counts.Distinct)
@@ -201,9 +208,6 @@ func (d *drain) foresee(ctx context.Context, became string) error {
 // no matter of one slice.
 func (d *drain) halts() bool {
 	s := d.state
-	if s.Stop == reconcile.StopFirst && d.run.Plan.Now.ID > 0 {
-		s.Stop = reconcile.StopRefused
-	}
 	return s.Stop.Resumable() || s.Stop == reconcile.StopFirst
 }
 
@@ -349,8 +353,22 @@ func (d *drain) compare(ctx context.Context) error {
 	if t := w.Totals; s.Everything || t.Moved == 0 && d.run.Held == t.Last {
 		return nil
 	}
+	return d.balance(ctx, whole)
+}
+
+// balanceMost bounds how often a moving source is compared with its slices.
+const balanceMost = 12
+
+// balance asks by turns for the slices' totals and the whole's, until two sums
+// in a row agree while the whole stood still: a change, and another back, may
+// pass unseen between two answers, but not twice in the same places.
+func (d *drain) balance(ctx context.Context, whole int64) error {
 	parts := d.parts()
-	for try := 0; try < 3 && len(parts) > 0; try++ {
+	last, still := int64(-1), 0
+	for range balanceMost {
+		if len(parts) == 0 || still == 2 {
+			break
+		}
 		sum := int64(0)
 		for _, sl := range parts {
 			n, ok, err := d.totalOf(ctx, sl)
@@ -363,11 +381,18 @@ func (d *drain) compare(ctx context.Context) error {
 		if err != nil || !ok {
 			return err
 		}
-		if again == whole {
-			s.Outside = judge.N(max(0, whole-sum))
-			return nil
+		switch {
+		case again != whole:
+			still = 0
+		case sum != last:
+			still = 1
+		default:
+			still++
 		}
-		whole = again
+		whole, last = again, sum
+	}
+	if still == 2 && last <= whole {
+		d.run.Slices.Outside = judge.N(whole - last)
 	}
 	return nil
 }
@@ -401,7 +426,11 @@ func (d *drain) parts() []slicing.Slice {
 		if d.run.Younger { // what lies beyond its end came since
 			r.Hi = k.Later(r).Hi
 		}
-		for _, part := range k.Halves(r, p.Middle) {
+		halves := k.Halves(r, p.Middle)
+		if len(halves) > 1 && k.Shares() {
+			return nil // what stands at their common bound is in both
+		}
+		for _, part := range halves {
 			add(slicing.Bound{Range: part})
 		}
 	}

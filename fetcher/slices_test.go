@@ -3,12 +3,18 @@ package fetcher_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 
+	"lastdrop/adapters"
 	"lastdrop/fetcher"
 	"lastdrop/fetcher/fetchertest"
 	"lastdrop/internal/sim"
+	"lastdrop/internal/slicing"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
@@ -67,5 +73,211 @@ func TestSlicesBeatEveryCap(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// cuttable reports whether a client that cuts is bound to reach COMPLETE: a
+// quiet, honest world of exact totals behind one cap, with no more items at one
+// key than the cap lets through.
+func cuttable(s *sim.Sim) bool {
+	if len(s.Faults) != 1 || len(s.World.Changes) > 0 || s.World.Churn.Every > 0 || s.World.Keyless > 0 ||
+		s.API.Total.Kind != sim.TotalExact || s.API.Style == sim.Single {
+		return false
+	}
+	c, capped := s.Faults[0].Effect.(sim.Cap)
+	at := map[int64]int{}
+	for _, it := range s.World.Items {
+		if at[it.Sort]++; at[it.Sort] > c.At {
+			return false
+		}
+	}
+	return capped
+}
+
+// TestCappedWorldsAreCut holds the share of capped worlds that are read whole.
+func TestCappedWorldsAreCut(t *testing.T) {
+	n, whole := 0, 0
+	for seed := uint64(1); seed <= 1000; seed++ {
+		s := sim.Random(rand.New(rand.NewPCG(seed, uint64(len(sim.Sliced)))), sim.Sliced)
+		if !cuttable(s) {
+			continue
+		}
+		n++
+		r := drainSim(t, s)
+		if r.Ruling.Verdict == judge.Complete {
+			whole++
+		}
+	}
+	if n < 30 || float64(whole) < 0.95*float64(n) {
+		t.Errorf("%d of %d capped worlds were read whole, want 0.95", whole, n)
+	}
+	t.Logf("%d of %d", whole, n)
+}
+
+// says reports whether a rule spoke, and in which words.
+func says(r fetchertest.Result, id string) (string, bool) {
+	for _, e := range r.Ruling.Evidence {
+		if e.ID == id {
+			return e.Text, true
+		}
+	}
+	return "", false
+}
+
+// mustSay checks verdict and words of a run.
+func mustSay(t *testing.T, r fetchertest.Result, v judge.Verdict, id, words string) {
+	t.Helper()
+	text, ok := says(r, id)
+	if r.Ruling.Verdict != v || !ok || !strings.Contains(text, words) {
+		t.Errorf("%s; %s says %q, want %s and %q\n%s", r.Ruling.Verdict, id, text, v, words, r.Story())
+	}
+}
+
+func capped(at int) sim.Fault {
+	return sim.Fault{Effect: sim.Cap{At: at, Past: sim.CapCollapse, Pages: true}}
+}
+
+// TestIgnoredRangeIsNoticed: a server that drops the range filter costs few
+// requests, and the report names the parameter as ignored.
+func TestIgnoredRangeIsNoticed(t *testing.T) {
+	s := sim.New(sim.NewWorld(700, sim.IntID), cutAPI(20), 1, capped(100), sim.Fault{Effect: sim.LoseFilter{}})
+	mustSay(t, drainSim(t, s), judge.Truncated, "RC055", "ignored")
+	if n := s.Requests(); n > 60 {
+		t.Errorf("%d requests to an API that ignores its range", n)
+	}
+}
+
+// TestItemsWithoutKeyAreMissed: the sum tells their number.
+func TestItemsWithoutKeyAreMissed(t *testing.T) {
+	w := sim.NewWorld(700, sim.IntID)
+	w.Keyless = 70
+	r := drainSim(t, sim.New(w, cutAPI(20), 1, capped(100)))
+	missing := 10 - keyless(r)
+	mustSay(t, r, judge.Truncated, "RC053", fmt.Sprintf("%d items lie in no", missing))
+	if r.Ruling.Missing == nil || *r.Ruling.Missing != int64(missing) {
+		t.Errorf("missing %v, want %d", r.Ruling.Missing, missing)
+	}
+}
+
+// keyless counts the held items that lack the key: the first walk brought them.
+func keyless(r fetchertest.Result) (n int) {
+	for _, l := range r.Memory.Lines {
+		if !strings.Contains(string(l), `"created_at_i"`) {
+			n++
+		}
+	}
+	return n
+}
+
+// shelf is a search over items with a time and a set, 100 of each query, by
+// pages of 20.
+func shelf(ts []int, sets string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		num := func(name string, missing int) int {
+			n, err := strconv.Atoi(r.URL.Query().Get(name))
+			if err != nil {
+				return missing
+			}
+			return n
+		}
+		var hits []string
+		for i, t := range ts {
+			set := string(sets[i%len(sets)])
+			if want := r.URL.Query().Get("set"); t >= num("from", t) && t < num("to", t+1) && (want == "" || want == set) {
+				hits = append(hits, fmt.Sprintf(`{"id":%d,"ts":%d,"set":%q}`, i, t, set))
+			}
+		}
+		at := min(20*num("page", 0), len(hits), 100)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"total":%d,"items":[%s]}`, len(hits), strings.Join(hits[at:min(at+20, len(hits), 100)], ","))
+	})
+}
+
+// drainShelf drains a shelf, cut by the keys.
+func drainShelf(t *testing.T, h http.Handler, keys ...*slicing.Key) (reconcile.Ruling, reconcile.Facts) {
+	t.Helper()
+	r, err := adapters.NewReader(adapters.Spec{
+		URL: "http://shelf.test/items", Pages: adapters.Pages{Style: "page", NumberParam: "page", SizeParam: "limit", SizeStart: 20},
+		Items: adapters.Items{Path: "items", IDs: []string{"id"}}, Total: adapters.TotalSpec{Path: "total", Kind: judge.Exact},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &fetchertest.Memory{}
+	spec := &slicing.Spec{Keys: keys, Wholes: []slicing.Range{{Lo: 0, Hi: 1000}, {}}[:len(keys)]}
+	f, err := fetcher.Drain(context.Background(), fetcher.Options{Reader: r, Sink: m, Ledger: m, Slicing: spec,
+		Client: fetcher.Client{Transport: transport{h}, BackoffMin: 1, BackoffMax: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.MaxFall = 100
+	return reconcile.Rule(f), f
+}
+
+// TestSecondKey cuts what the first key cannot: 300 items of one moment, by the
+// values of their set.
+func TestSecondKey(t *testing.T) {
+	var ts []int
+	for i := range 900 {
+		ts = append(ts, i)
+		if i >= 300 && i < 600 {
+			ts[i] = 300
+		}
+	}
+	byTime := &slicing.Key{By: "ts", Kind: slicing.Int, Params: map[string][]string{"from": {"{from}"}, "to": {"{to}"}}}
+	bySet := &slicing.Key{By: "set", Kind: slicing.Values, Values: []string{"A", "B", "C", "D"}, Params: map[string][]string{"set": {"{value}"}}}
+	alone, f := drainShelf(t, shelf(ts, "ABCD"), byTime)
+	if alone.Verdict != judge.Truncated || f.Slices.Irreducible != 1 || !strings.Contains(f.Slices.Dense[0], "ts [300, 301) holds 300 items and hands out 100") {
+		t.Errorf("by time alone: %s, %+v", alone.Verdict, f.Slices)
+	}
+	both, f := drainShelf(t, shelf(ts, "ABCD"), byTime, bySet)
+	if both.Verdict != judge.Complete || both.Strength != reconcile.Counted || f.Distinct != 900 {
+		t.Errorf("by time and set: %s %s, %d held\n%v", both.Verdict, both.Strength, f.Distinct, both.Evidence)
+	}
+	missing, f := drainShelf(t, shelf(ts, "ABCDE"), byTime, bySet)
+	if missing.Verdict != judge.Truncated || missing.Missing == nil || *missing.Missing+f.Distinct != 900 {
+		t.Errorf("a set that is not listed: %s, missing %v of 900, %d held\n%v", missing.Verdict, missing.Missing, f.Distinct, missing.Evidence)
+	}
+}
+
+// TestSlicedRunSurvivesKills: a run of slices that dies again and again holds
+// every item once.
+func TestSlicedRunSurvivesKills(t *testing.T) {
+	for seed := uint64(1); seed <= 60; seed++ {
+		s := sim.New(sim.NewWorld(400, sim.IntID), cutAPI(20), seed, capped(100))
+		synctest.Test(t, func(t *testing.T) {
+			r, deaths, err := fetchertest.RunKilled(context.Background(), s, rand.New(rand.NewPCG(seed, 3)))
+			if err != nil || deaths == 0 {
+				t.Fatalf("%d deaths, %v", deaths, err)
+			}
+			if breach := r.Breach(); breach != "" || r.Ruling.Verdict != judge.Complete || len(r.Memory.Lines) != 400 {
+				t.Errorf("seed %d: %s %s, %d lines\n%s", seed, breach, r.Ruling.Verdict, len(r.Memory.Lines), r.Story())
+			}
+		})
+	}
+}
+
+// TestSlicesOfAMovingSource: inserts beyond the range and deletes inside it
+// while slices are read. What lasted is held, and the run can say so.
+func TestSlicesOfAMovingSource(t *testing.T) {
+	whole := 0
+	for seed := uint64(1); seed <= 100; seed++ {
+		w := sim.NewWorld(600, sim.IntID)
+		r := rand.New(rand.NewPCG(seed, 9))
+		for n := 2; n < 60; n += 1 + r.IntN(6) {
+			op := sim.Insert
+			at := 600 // the newest
+			if r.IntN(2) == 0 {
+				op, at = sim.Delete, r.IntN(600)
+			}
+			w.Changes = append(w.Changes, sim.Change{Before: n, Op: op, Rank: at})
+		}
+		res := drainSim(t, sim.New(w, cutAPI(20), 1, capped(100)), func(o *fetcher.Options) { o.Slicing.ToNow = true })
+		if res.Ruling.Verdict == judge.Complete {
+			whole++
+		}
+	}
+	if whole < 95 {
+		t.Errorf("%d of 100 moving sources reached COMPLETE", whole)
 	}
 }

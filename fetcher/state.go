@@ -120,6 +120,7 @@ type State struct {
 
 	Later    bool `json:"later"`    // another walk of the run went before
 	Trusted  bool `json:"trusted"`  // whose totals were no echo
+	Cut      bool `json:"cut"`      // what is above the reach is cut
 	Deadline bool `json:"deadline"` // the server's own deadline cut the page that stayed half
 
 	// Restarted says that the stored pass begins anew: what it had seen does

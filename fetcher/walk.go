@@ -265,7 +265,9 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 		return s.wantLap(sh, p, m, moved, st)
 	}
 	if m.Joins {
-		s.Borders = 0
+		if m.Fresh > 0 {
+			s.Borders = 0 // a page that brings nothing has not got past the border yet
+		}
 		return false
 	}
 	if len(p.Items) == 0 && s.short() > 0 {

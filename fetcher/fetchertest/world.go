@@ -183,18 +183,37 @@ func Options(s *sim.Sim, m *Memory) (fetcher.Options, error) {
 	}, nil
 }
 
-// Slicing is how a Sim's range filter cuts it, from end to end of what it held
-// at the start; nil where it has none.
+// Slicing is how a Sim's range filter cuts it: from end to end of what it held
+// at the start, or with open ends, as the Sim's seed says; nil where it has
+// none.
 func Slicing(s *sim.Sim) *slicing.Spec {
 	h := s.Hints().Slice
 	if h.By == "" {
 		return nil
 	}
-	k := &slicing.Key{By: h.By, Kind: slicing.Kind(h.Type), Closed: h.Bounds == "[]", Format: h.Format, Params: map[string][]string{}}
+	k := &slicing.Key{By: h.By, Kind: slicing.Kind(h.Type), Closed: h.Bounds == "[]", Format: h.Format,
+		Params: map[string][]string{}, FromParams: map[string][]string{}, ToParams: map[string][]string{}}
 	for name, v := range h.Params {
 		k.Params[name] = []string{v}
+		lower, upper, both := strings.Cut(v, ",")
+		if both {
+			k.FromParams[name], k.ToParams[name] = []string{lower}, []string{upper}
+			continue
+		}
+		if v == "{from}" {
+			k.FromParams[name] = []string{v}
+		} else {
+			k.ToParams[name] = []string{v}
+		}
 	}
-	return &slicing.Spec{Keys: []*slicing.Key{k}, Wholes: []slicing.Range{{Lo: h.From, Hi: h.To}}}
+	whole := slicing.Range{Lo: h.From, Hi: h.To, OpenLo: s.Seed%4 == 1 || s.Seed%4 == 2, OpenHi: s.Seed%4 == 1}
+	if whole.OpenLo {
+		whole.Lo = 0
+	}
+	if whole.OpenHi {
+		whole.Hi = 0
+	}
+	return &slicing.Spec{Keys: []*slicing.Key{k}, Wholes: []slicing.Range{whole}, ToNow: s.Seed%4 == 3}
 }
 
 // A Result is a drained world.
@@ -275,9 +294,14 @@ func RunKilled(ctx context.Context, s *sim.Sim, dice sim.Dice) (Result, int, err
 }
 
 // Judge rules on facts as the worlds do: any strength will do, and drift may
-// be as large as it likes, for worlds are small.
+// be as large as it likes, for worlds are small; but not where totals are wrong
+// by themselves.
 func Judge(s *sim.Sim, m *Memory, f reconcile.Facts) Result {
 	f.Require, f.MaxDrift, f.MaxFall = reconcile.Assumed, 100, 100
+	switch s.API.Total.Kind {
+	case sim.TotalEcho, sim.TotalFixed, sim.TotalJitter:
+		f.MaxDrift = 1
+	}
 	f.ReadBack = judge.N(int64(len(m.Lines)))
 	return Result{Sim: s, Memory: m, Facts: f, Ruling: reconcile.Rule(f)}
 }

@@ -22,17 +22,26 @@ const (
 	Lying Profile = "lying"
 	// Mixed worlds are all of that.
 	Mixed Profile = "mixed"
+	// Sliced worlds hand out a part of each query, and take ranges of the sort
+	// key; some move, some ignore the range, some items lack the key.
+	Sliced Profile = "sliced"
 )
 
 // Profiles lists every profile.
-func Profiles() []Profile { return []Profile{Clean, Faulty, Moving, Capped, Lying, Mixed} }
+func Profiles() []Profile { return []Profile{Clean, Faulty, Moving, Capped, Lying, Mixed, Sliced} }
 
 // Random is a random Sim of a profile. The same dice give the same Sim.
 func Random(d Dice, p Profile) *Sim {
 	r := roll{d}
 	style := pick(r, Styles()...)
 	a := r.api(style, p)
+	if p == Sliced {
+		r.ranges(&a)
+	}
 	w := r.world(a, p)
+	if p == Sliced {
+		r.spread(&w)
+	}
 	s := &Sim{World: w, API: a, Seed: uint64(r.IntN(1 << 30))}
 	r.hostility(s, p)
 	if !a.normal().explicit() && (p == Clean || p == Faulty || r.yes(2)) {
@@ -114,6 +123,69 @@ func (r roll) hostility(s *Sim, p Profile) {
 			r.changes(s)
 		}
 		r.faults(s, r.IntN(4), harmless, passing, unsteady, capped, lying)
+	case Sliced:
+		r.cuts(s)
+	}
+}
+
+// ranges gives an API a range filter.
+func (r roll) ranges(a *API) {
+	if r.yes(3) && !a.Post {
+		a.Filter = FilterRule{Numeric: "filter"}
+		return
+	}
+	a.Filter = FilterRule{From: "from", To: "to", Closed: r.yes(3)}
+	if a.Post {
+		a.Filter.From, a.Filter.To = "range.from", "range.to"
+	}
+	a.SortTime = r.yes(4)
+}
+
+// spread puts the items of a world at uneven distances.
+func (r roll) spread(w *World) {
+	if w.Ordered {
+		return
+	}
+	gap := int64(pick(r, sortGap, 1, 3, 100, 1))
+	base := min(int64(1_200_000_000), w.least())
+	for i := range w.Items {
+		it := &w.Items[i]
+		steps := (it.Sort - sortBase) / sortGap
+		it.Sort = base + steps*gap
+	}
+	if r.yes(4) {
+		w.Keyless = r.between(3, 12)
+	}
+}
+
+// least is the least sort key of a world.
+func (w World) least() int64 {
+	n := int64(sortBase)
+	for _, it := range w.Items {
+		n = min(n, it.Sort)
+	}
+	return n
+}
+
+// cuts adds a cap to most worlds, and sometimes more.
+func (r roll) cuts(s *Sim) {
+	if n := len(s.World.Items); n > 3 && !r.yes(8) {
+		s.Faults = append(s.Faults, Fault{Effect: Cap{
+			At: r.between(max(1, n/20), n-1), Past: pick(r, CapCollapse, CapEmpty, CapError, CapRepeat, CapClamp, CapEnd),
+			Code: pick(r, 400, 422, 500), Pages: r.yes(2), Whole: r.yes(4),
+		}})
+	}
+	switch r.IntN(6) {
+	case 2, 3:
+		r.changes(s)
+	case 4:
+		r.faults(s, r.between(1, 2), passing, harmless)
+	case 5:
+		s.Faults = append(s.Faults, Fault{Effect: LoseFilter{}})
+		if r.yes(2) {
+			s.Faults[len(s.Faults)-1].Match.Every = r.between(2, 5)
+		}
+		r.faults(s, r.IntN(2), lying, unsteady)
 	}
 }
 

@@ -104,7 +104,7 @@ func (s *Sim) hider(f Fault) func([]Item) []Item {
 	case GroupCap:
 		return func(items []Item) []Item { return e.cut(s.World, items) }
 	case Cap:
-		if e.Past == CapEnd && !e.Whole && !s.api.counts() {
+		if e.Past == CapEnd && !e.Whole && !s.api.counts() && s.api.Filter == (FilterRule{}) {
 			return func(items []Item) []Item { return items[:min(e.At, len(items))] }
 		}
 	}

@@ -77,10 +77,10 @@ func (k *Key) unit() time.Duration {
 	}
 }
 
-// shares reports whether closed neighbours share a bound: times may be finer
+// Shares reports whether closed neighbours share a bound: times may be finer
 // than the bounds are written, so that a range that ends one unit earlier
 // would leave a gap.
-func (k *Key) shares() bool {
+func (k *Key) Shares() bool {
 	return k.Closed && k.Kind == Time && k.Format != "unix" && k.Format != "unix_ms"
 }
 
@@ -163,7 +163,7 @@ func (k *Key) write(tick int64) any {
 
 // upper is the bound that is sent for the end of a range.
 func (k *Key) upper(hi int64) int64 {
-	if k.Closed && !k.shares() {
+	if k.Closed && !k.Shares() {
 		return hi - 1
 	}
 	return hi
@@ -263,7 +263,7 @@ func (k *Key) Parse(text string, upper bool, now time.Time) (int64, error) {
 		return k.now(now), nil
 	}
 	tick, err := k.parse(text)
-	if err == nil && upper && k.Closed && !k.shares() {
+	if err == nil && upper && k.Closed && !k.Shares() {
 		tick++
 	}
 	return tick, err

@@ -41,6 +41,7 @@ type Frame struct {
 	Asked   int     `json:"asked"`   // pieces asked for
 	Listed  int     `json:"listed"`  // of kind values: values that came to an end
 	Sum     int64   `json:"sum"`     // distinct items of its leaves
+	Known   int64   `json:"known"`   // of them, what the frame above took off its guesses already
 	Claimed int64   `json:"claimed"` // totals that its pieces declared
 	Rate    float64 `json:"rate"`    // items a tick by the last pieces, 0: unknown
 	Width   float64 `json:"width"`   // of the last piece
@@ -136,14 +137,19 @@ func (p *Plan) learn(c Came) {
 	if f.Total >= 0 && f.Asked > 1 && f.Claimed > f.Total+f.Total/2+20 && p.Keys[f.Level].Kind != Values {
 		p.Ignored = fmt.Sprintf("%d separate slices declare %d items together, and all of %s only %d", f.Asked, f.Claimed, p.Text(f.Slice), f.Total)
 	}
+	f.found(n)
+	if b := p.bound(); b.Range.bounded() && !p.Now.Keyless && (c.Total >= 0 || !c.Over) {
+		f.Width, f.Empty = b.Range.width(), n == 0
+		f.observe(float64(n) / math.Max(1, f.Width))
+	}
+}
+
+// found takes items off what is thought to be left.
+func (f *Frame) found(n int64) {
 	for i := range f.Pending {
 		if g := &f.Pending[i]; g.Guess >= 0 && !g.Keyless {
 			g.Guess = max(0, g.Guess-n)
 		}
-	}
-	if b := p.bound(); b.Range.bounded() && !p.Now.Keyless && (c.Total >= 0 || !c.Over) {
-		f.Width, f.Empty = b.Range.width(), n == 0
-		f.observe(float64(n) / math.Max(1, f.Width))
 	}
 }
 
@@ -195,7 +201,7 @@ func (p *Plan) cut(c Came) bool {
 // by this very key must come apart; else the key's whole range may be asked for
 // as it is first.
 func (p *Plan) frame(level int, whole Bound, c Came) (Frame, bool) {
-	f := Frame{Slice: p.Now, Level: level, Whole: whole, Total: c.Total}
+	f := Frame{Slice: p.Now, Level: level, Whole: whole, Total: c.Total, Known: max(c.Items, c.Total)}
 	k := p.Keys[level]
 	if k.Kind == Values {
 		if f.again() {
@@ -311,7 +317,8 @@ func (p *Plan) Close() {
 	if len(p.Frames) == 0 {
 		return
 	}
-	if up := p.top(); up.Level == f.Level {
+	up := p.top()
+	if up.found(max(0, f.Sum-f.Known)); up.Level == f.Level {
 		up.Rate = f.Rate
 	}
 	p.done(f.Slice, f.Sum)

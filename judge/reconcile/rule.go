@@ -119,7 +119,7 @@ func (r *ruler) counting() {
 		return
 	}
 	switch {
-	case f.Slices != nil && f.Slices.stand() && (f.Distinct < lo || f.Distinct > hi):
+	case f.Slices != nil && f.Slices.stand():
 		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())
 	case f.Distinct < lo:
 		r.below(lo)
