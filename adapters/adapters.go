@@ -68,8 +68,8 @@ type Request struct {
 }
 
 // A Response is one whole answer: decoded from its content coding and
-// character set, and valid strict JSON (or whole NDJSON or CSV lines). Half a
-// body never gets here.
+// character set, and valid strict JSON as Reader.JSON gives it (or whole NDJSON
+// or CSV lines). Half a body never gets here.
 type Response struct {
 	Status int
 	Header http.Header

@@ -72,7 +72,7 @@ func runCase(t *testing.T, style, file string) {
 	golden(t, file, a, "request.txt", describeRequest(req))
 	resp := response(t, tc.answer)
 	resp.URL = req.URL
-	page, err := r.Read(tc.at, req, resp)
+	page, err := readWhole(r, tc.at, req, resp)
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -81,6 +81,16 @@ func runCase(t *testing.T, style, file string) {
 		t.Fatal(err)
 	}
 	golden(t, file, a, "page.json", b.String())
+}
+
+// readWhole reads an answer as the fetcher does: its JSON first.
+func readWhole(r *adapters.Reader, at adapters.Position, req adapters.Request, resp adapters.Response) (adapters.Page, error) {
+	body, bad := r.JSON(resp.Body)
+	if bad != nil {
+		return adapters.Page{}, bad
+	}
+	resp.Body = body
+	return r.Read(at, req, resp)
 }
 
 func decodeCase(t *testing.T, a *archive) testCase {

@@ -100,7 +100,7 @@ type Items struct {
 	Path          string   // GJSON path; "@this" for a bare array
 	IDs           []string // GJSON paths inside an item; empty: no id
 	AbsentIsEmpty bool
-	Format        string // json (default), ndjson, csv
+	Format        string // json (default), ndjson, csv, xml
 	CheckPath     string // every item must satisfy Check…
 	CheckEquals   string
 	Merge         bool

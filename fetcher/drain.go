@@ -105,6 +105,9 @@ func newDrain(o Options) (*drain, error) {
 		return nil, err
 	}
 	spec := o.Reader.Spec() // with the styles' own defaults
+	if spec.Items.Format == "xml" {
+		c.accept = "application/xml"
+	}
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
 		state: newState(spec.Pages), last: time.Now()}
 	if o.Doubts.NewestPath != "" {

@@ -47,6 +47,7 @@ type client struct {
 	retry   *retryablehttp.Client
 	limiter *rate.Limiter
 	origin  *url.URL
+	accept  string // the kind of body to ask for
 }
 
 // An exchange is one request with all its tries. The policy is asked after
@@ -73,7 +74,7 @@ func newClient(o Client, source string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{opt: o, origin: u}
+	c := &client{opt: o, origin: u, accept: "application/json"}
 	if o.Rate > 0 {
 		c.limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, o.Burst))
 	}
@@ -149,7 +150,7 @@ func (c *client) request(ctx context.Context, r adapters.Request) (*retryablehtt
 			req.Header.Set(k, v)
 		}
 	}
-	def("Accept", "application/json")
+	def("Accept", c.accept)
 	def("User-Agent", c.opt.UserAgent)
 	def("Accept-Encoding", "gzip, zstd")
 	if c.opt.CacheBypass {
