@@ -57,7 +57,9 @@ func NewReader(spec Spec) (*Reader, error) {
 	}
 	c := newCompiler(&r.spec)
 	if r.spec.Items.Format == formatXML {
-		c.names = xmlNames(c)
+		if c.names = XMLNames(r.spec.Items.Path); c.names == nil {
+			c.fault("items.path: %q leads to no element of XML", r.spec.Items.Path)
+		}
 	}
 	var err error
 	if r.tmpl, err = newTemplate(&r.spec); err != nil {

@@ -47,16 +47,16 @@ func (r *Reader) JSON(body []byte) ([]byte, *jsonscan.Error) {
 	return body, nil
 }
 
-// xmlNames reads items.path as the names of the elements that lead to an item.
-func xmlNames(c *compiler) []string {
+// XMLNames reads an items path as the names of the elements of XML that lead
+// from the root to an item; nil where it is no such path.
+func XMLNames(path string) []string {
 	var names []string
-	for rest := c.spec.Items.Path; rest != ""; {
+	for rest := path; rest != ""; {
 		var name string
 		name, rest = splitPath(rest)
 		names = append(names, name)
 	}
-	if len(names) < 2 || slices.Contains(names, "") || strings.ContainsAny(c.spec.Items.Path, `|*?#@!:[]{}()"`) {
-		c.fault(`items.path: %q leads to no element of XML: name the elements from the root to the item, e.g. "ListBucketResult.Contents"`, c.spec.Items.Path)
+	if len(names) < 2 || slices.Contains(names, "") || strings.ContainsAny(path, `|*?#@!:[]{}()"`) {
 		return nil
 	}
 	return names

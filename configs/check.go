@@ -203,9 +203,17 @@ func (r *reading) eachNode(p pointer, count int, check func(i int, n *node)) {
 	}
 }
 
+// xmlPathCure says how to name the items of an XML answer.
+const xmlPathCure = "name the elements from the root to the item, e.g. path: ListBucketResult.Contents"
+
 func (r *reading) checkItems(c *Config) {
 	if c.isJSON() && c.Items.Path == "" && !r.said("items.path") && c.Pages.Style != "" {
 		r.lacks("items.path", `say where the list of items stands, e.g. path: data; a bare array is "@this"`)
+	}
+	if xml := c.Items.Format == "xml"; xml && !r.said("items.path") {
+		r.lacks("items.path", xmlPathCure)
+	} else if xml && adapters.XMLNames(string(c.Items.Path)) == nil {
+		r.bad("items.path", r.quote(string(c.Items.Path))+" leads to no element of XML", xmlPathCure)
 	}
 	if lines := c.Items.Format == "ndjson" || c.Items.Format == "csv"; lines && c.Items.Path != "" && c.Items.Path != "@this" {
 		r.bad("items.path", "a body of "+c.Items.Format+" is itself the list", "take the key away")

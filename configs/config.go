@@ -177,10 +177,10 @@ type Reverse struct {
 
 // Items says where the items are.
 type Items struct {
-	Path          Path   `json:"path,omitempty" doc:"The array of items: a GJSON path; @this is a bare array. Default: hits with style algolia, @this with style single."`
+	Path          Path   `json:"path,omitempty" doc:"The array of items: a GJSON path; @this is a bare array. Of XML: the names of the elements from the root to the item. Default: hits with style algolia, @this with style single."`
 	ID            Paths  `json:"id,omitempty" doc:"What makes an item's identity: a path inside the item, or a list of them. Without: its content."`
 	AbsentIsEmpty bool   `json:"absent_is_empty,omitempty" doc:"A missing list is an empty one, together with an end mark."`
-	Format        string `json:"format,omitempty" enum:"json ndjson csv xml" doc:"The body's format. Default: json."`
+	Format        string `json:"format,omitempty" enum:"json ndjson csv xml" doc:"The body's format. Default: json. XML is read as JSON: attributes are @name, the text beside them is $."`
 	Check         *Check `json:"check,omitempty" doc:"What every item must satisfy, so that an ignored filter is noticed."`
 	Merge         bool   `json:"merge,omitempty" doc:"One item arrives in several parts. Not in this version."`
 }

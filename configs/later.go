@@ -21,7 +21,6 @@ var later = []laterKey{
 	{"source.cookies", "true", "session paging"},
 	{"pages.style", "auto", "the detection of styles"},
 	{"pages.reverse", "", "second readings"},
-	{"items.format", "xml", "XML bodies"},
 	{"items.merge", "true", "merged items"},
 	{"complete.second", "", "second readings"},
 }
