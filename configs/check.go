@@ -122,6 +122,8 @@ func (r *reading) checkHeaders(s *Source) {
 			r.fail(f.value, "a header's value must be one line", "")
 		case s.Auth != nil && s.Auth.sends(name):
 			r.failKey(f.value, "is sent by source.auth too", "keep one of them")
+		case s.Cookies && name == "Cookie":
+			r.failKey(f.value, "is written by source.cookies too", "keep one of them")
 		}
 	}
 }
@@ -149,6 +151,8 @@ func (r *reading) checkAuth(s *Source) {
 	}
 	if h := s.Auth.Header; h != nil && h.Name != "" && !headerName.MatchString(h.Name) {
 		r.bad("source.auth.header.name", "is no header name", "")
+	} else if h != nil && s.Cookies && strings.EqualFold(h.Name, "Cookie") {
+		r.bad("source.auth.header.name", "is written by source.cookies too", "keep one of them")
 	}
 	if b := s.Auth.Basic; b != nil && strings.Contains(b.User.Reveal(), ":") {
 		r.bad("source.auth.basic.user", "holds a colon, which ends the user", "")

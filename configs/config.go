@@ -47,7 +47,7 @@ type Source struct {
 	Headers Texts  `json:"headers,omitempty" doc:"Headers of every request."`
 	Body    Tree   `json:"body,omitzero" doc:"The JSON body of a POST. {size} {offset} {page} {cursor} in its texts are replaced."`
 	Auth    *Auth  `json:"auth,omitempty" doc:"The credentials; one kind."`
-	Cookies bool   `json:"cookies,omitempty" doc:"Keep cookies between pages. Not in this version."`
+	Cookies bool   `json:"cookies,omitempty" doc:"Keep the cookies of the source's own origin between the pages of one pass. A run that is taken up begins its pass anew."`
 	Cache   string `json:"cache,omitempty" enum:"bypass" doc:"bypass: ask past caches (Cache-Control: no-cache)."`
 }
 

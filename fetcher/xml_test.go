@@ -46,7 +46,7 @@ func TestClassifyXML(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := walk(t, xmlSpec("http://127.0.0.1"), quick())
-			c.raw.status, c.raw.header, c.raw.url, c.raw.wire = 200, header(), d.opt.Spec.URL, int64(len(c.raw.body))
+			c.raw.status, c.raw.header, c.raw.url, c.raw.wire = 200, header(), d.spec.URL, int64(len(c.raw.body))
 			if a := sorted(t, d, c.raw); a.kind != c.want || a.kind != kindPage && a.text == "" {
 				t.Errorf("sorted as %s, want %s: %s", kinds[a.kind], kinds[c.want], a.text)
 			}
@@ -59,12 +59,12 @@ func TestClassifyXML(t *testing.T) {
 func TestPrefixOfXMLIsNoPage(t *testing.T) {
 	d := walk(t, xmlSpec("http://127.0.0.1"), quick())
 	for n := range len(wholeXML) {
-		a := sorted(t, d, raw{status: 200, url: d.opt.Spec.URL, body: []byte(wholeXML[:n]), wire: int64(n)})
+		a := sorted(t, d, raw{status: 200, url: d.spec.URL, body: []byte(wholeXML[:n]), wire: int64(n)})
 		if n > 0 && a.kind != kindHalf || len(a.page.Items) > 0 {
 			t.Errorf("%q is sorted as %s with %d items, want half a body: %s", wholeXML[:n], kinds[a.kind], len(a.page.Items), a.text)
 		}
 	}
-	a := sorted(t, d, raw{status: 200, url: d.opt.Spec.URL, body: []byte(wholeXML), wire: int64(len(wholeXML))})
+	a := sorted(t, d, raw{status: 200, url: d.spec.URL, body: []byte(wholeXML), wire: int64(len(wholeXML))})
 	if a.kind != kindPage || len(a.page.Items) != 2 || string(a.page.Items[1].Raw) != `{"id":"2","$":"é"}` {
 		t.Fatalf("the whole body: %s, %q, %s", kinds[a.kind], a.page.Items, a.text)
 	}
