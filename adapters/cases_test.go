@@ -157,6 +157,7 @@ type facts struct {
 	Partial  []string         `json:"partial,omitempty"`
 	Wording  []string         `json:"wording,omitempty"`
 	Pin      string           `json:"pin,omitempty"`
+	Batch    string           `json:"batch,omitempty"`
 }
 
 type nextFacts struct {
@@ -177,6 +178,9 @@ func factsOf(p adapters.Page, err error) any {
 	}
 	f := facts{Received: p.Received, Nulls: p.Nulls, Rejected: p.Rejected, NoID: p.NoID, Notices: p.Notices, Totals: p.Totals,
 		Offered: p.Offered, Partial: p.Partial, Wording: p.Wording, Pin: p.Pin, Pages: countOf(p.LastPages), Echo: countOf(p.EchoPage)}
+	if p.Batch != judge.NotSaid {
+		f.Batch = p.Batch.String()
+	}
 	for _, item := range p.Items {
 		if len(item.ID) > 0 {
 			f.IDs = append(f.IDs, string(item.ID))

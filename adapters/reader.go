@@ -32,6 +32,7 @@ type Reader struct {
 	total      counter
 	last, echo field
 	pin        field
+	batch      field
 	signs      []sign
 	key        *jsonscan.Path // of a keyset, in each item
 	hints      []field        // names under which servers say that there is more, and which no config names
@@ -122,6 +123,7 @@ func (r *Reader) compile(c *compiler) {
 	r.last = c.field("pages.last.path", s.Pages.LastPath)
 	r.echo = c.field("pages.number.echo", s.Pages.NumberEcho)
 	r.pin = c.field("pages.pin.path", s.Pages.PinPath)
+	r.batch = c.field("items.batch", s.Items.Batch)
 	r.signs = newSigns(c)
 	r.words = newWords(c)
 	if s.Pages.Style == styleSingle {
@@ -213,6 +215,10 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	p.LastPages = r.lastPages(a)
 	p.EchoPage = count(a.value(r.echo))
 	p.Totals = r.totals(at, req, a, p)
+	if r.batch != 0 {
+		mark := a.value(r.batch)
+		p.Batch = judge.Said(mark.Exists() && !mark.IsNull() && truth(mark) != judge.No)
+	}
 	p.Partial = r.partial(a)
 	p.Wording = r.wording(a)
 	p.Next = r.style.Next(at, req, a)

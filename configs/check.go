@@ -207,6 +207,21 @@ func (r *reading) eachNode(p pointer, count int, check func(i int, n *node)) {
 	}
 }
 
+// follows are the styles that go where the server says, and count no rows.
+var follows = []string{"cursor", "graphql", "next_url", "single"}
+
+func (r *reading) checkMerge(c *Config) {
+	switch {
+	case !c.Items.Merge && r.said("items.batch"):
+		r.bad("items.batch", "stands without merge: true", "a batch is of pages whose items are merged")
+	case !c.Items.Merge:
+	case !slices.Contains(follows, c.Pages.Style):
+		r.bad("items.merge", "style "+c.Pages.Style+" counts rows, and a merged page has fewer than came", "one of the styles "+strings.Join(follows, ", "))
+	case len(c.Items.ID) == 0:
+		r.bad("items.merge", "needs items.id", "name what the parts of one item have in common")
+	}
+}
+
 // xmlPathCure says how to name the items of an XML answer.
 const xmlPathCure = "name the elements from the root to the item, e.g. path: ListBucketResult.Contents"
 
@@ -222,6 +237,7 @@ func (r *reading) checkItems(c *Config) {
 	if lines := c.Items.Format == "ndjson" || c.Items.Format == "csv"; lines && c.Items.Path != "" && c.Items.Path != "@this" {
 		r.bad("items.path", "a body of "+c.Items.Format+" is itself the list", "take the key away")
 	}
+	r.checkMerge(c)
 	if r.said("items.id") && len(c.Items.ID) == 0 {
 		r.bad("items.id", "names no path", "take the key away where items have no id")
 	}

@@ -182,7 +182,8 @@ type Items struct {
 	AbsentIsEmpty bool   `json:"absent_is_empty,omitempty" doc:"A missing list is an empty one, together with an end mark."`
 	Format        string `json:"format,omitempty" enum:"json ndjson csv xml" doc:"The body's format. Default: json. XML is read as JSON: attributes are @name, the text beside them is $."`
 	Check         *Check `json:"check,omitempty" doc:"What every item must satisfy, so that an ignored filter is noticed."`
-	Merge         bool   `json:"merge,omitempty" doc:"One item arrives in several parts. Not in this version."`
+	Merge         bool   `json:"merge,omitempty" doc:"One item arrives in several parts: those of one id are merged, not deduplicated."`
+	Batch         Path   `json:"batch,omitempty" doc:"With merge: a mark that stands on the last of the pages that share their items. Without: each page has its items whole."`
 }
 
 // Check is what every item must satisfy.

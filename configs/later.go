@@ -20,7 +20,6 @@ var later = []laterKey{
 	{"incremental", "", "incremental runs"},
 	{"pages.style", "auto", "the detection of styles"},
 	{"pages.reverse", "", "second readings"},
-	{"items.merge", "true", "merged items"},
 	{"complete.second", "", "second readings"},
 }
 

@@ -130,11 +130,12 @@ func TestCookiesOfAWalk(t *testing.T) {
 type lastState struct {
 	*store
 	state []byte
+	items int64
 	held  [][]byte
 }
 
 func (l *lastState) Commit(ctx context.Context, c Checkpoint) error {
-	l.state = slices.Clone(c.State)
+	l.state, l.items = slices.Clone(c.State), c.Mark.Items
 	for _, a := range c.Attempts {
 		l.held = append(l.held, slices.Clone(a.Keys))
 	}

@@ -49,7 +49,10 @@ func (d *drain) loop(ctx context.Context) error {
 	d.markBefore(ctx)
 	d.countTotal(ctx)
 	for !d.run.Done && !d.state.Done && !d.spent() {
-		a, req, err := d.ask(ctx)
+		a, req, err := d.askPage(ctx)
+		if err == nil && d.state.Done {
+			break // a budget is spent in the middle of a batch
+		}
 		if err != nil {
 			return err
 		}
@@ -261,6 +264,9 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return s.checked(), nil
 	}
 	m := d.seen.match(a.page.Items, d.pass())
+	if d.spec.Items.Merge {
+		m.late(a.page.Clashes)
+	}
 	d.look(&a.page, &m)
 	if left := d.itemsLeft(); left >= 0 && int64(m.Adds) > left {
 		return d.holdSome(&a.page, &m, left), &m

@@ -9,8 +9,8 @@ import (
 	"lastdrop/judge"
 )
 
-// TestFormats drains bodies that are no JSON.
-func TestFormats(t *testing.T) { runAll(t, xmlListings()) }
+// TestFormats drains bodies that are no JSON, and items that come in parts.
+func TestFormats(t *testing.T) { runAll(t, append(xmlListings(), batches()...)) }
 
 const byListing = `
 source: {url: "${BASE}/bucket", params: {list-type: 2}}
@@ -81,5 +81,76 @@ func xmlListings() []scenario {
 			server: listing(35, at(10, func(string) string { return "<html><body>Please sign in</body></html>" })), ids: 35, config: byListing,
 			verdict: judge.Truncated, items: 10,
 		},
+	}
+}
+
+const byBatch = `
+source: {url: "${BASE}/api", params: {action: query}}
+pages: {style: cursor, size: {param: gaplimit, start: 10, min: 5}, cursor: {param: "", path: continue}, end: [absent_continuation]}
+items: {path: query.pages, id: id, merge: true, batch: batchcomplete}
+complete: {require: assumed}
+limits: {retries: 2, max_requests: 100}`
+
+// batched serves n items, each of them in three parts, a batch in three
+// answers. always, where it says so, answers the part of a batch in its place.
+func batched(n int, always func(from, part int) (string, bool)) func() http.Handler {
+	return handle(func(_ http.Header, r *http.Request) string {
+		from, part := number(r, "gapcontinue"), number(r, "plcontinue")
+		if body, ok := "", false; always != nil {
+			if body, ok = always(from, part); ok {
+				return body
+			}
+		}
+		to := min(n, from+number(r, "gaplimit"))
+		var pages []string
+		for id := from + 1; id <= to; id++ {
+			pages = append(pages, record(id, fmt.Sprintf(`,"links":[%d]`, part)))
+		}
+		goOn, mark := fmt.Sprintf(`,"continue":{"gapcontinue":%d,"plcontinue":%d}`, from, part+1), ""
+		if part == 2 {
+			goOn, mark = "", `"batchcomplete":"",`
+			if to < n {
+				goOn = fmt.Sprintf(`,"continue":{"gapcontinue":%d}`, to)
+			}
+		}
+		return fmt.Sprintf(`{%s"query":{"pages":%s}%s}`, mark, list(pages), goOn)
+	})
+}
+
+func batches() []scenario {
+	at := func(from, part int, body string) func(int, int) (string, bool) {
+		return func(f, p int) (string, bool) { return body, f == from && p == part }
+	}
+	return []scenario{
+		{
+			id: "parts", about: "a batch of ten items comes in three answers",
+			server: batched(35, nil), ids: 35, config: byBatch, verdict: judge.Complete, items: 35, requests: 12,
+		},
+		{
+			id: "parts-failing", about: "the third answer of a batch never comes: its items are not written in part",
+			server: batched(35, at(10, 2, `{"query":{"pages":[{"id":11`)), ids: 35, config: byBatch, verdict: judge.Truncated, items: 10,
+		},
+		{
+			id: "parts-unmarked", about: "no answer has the mark: nothing is known to be whole",
+			server: batched(35, func(from, part int) (string, bool) {
+				return fmt.Sprintf(`{"query":{"pages":%s}}`, list(records(from+1, from+10))), true
+			}), ids: 35, config: byBatch, verdict: judge.Truncated, items: 0,
+		},
+		{
+			id: "parts-deduplicated", about: "without merge: true the second part of a batch is a page that came before, which is no end",
+			server: batched(35, nil), ids: 35, config: strings.Replace(byBatch, ", merge: true, batch: batchcomplete", "", 1), verdict: judge.Unknown, items: 10,
+		},
+	}
+}
+
+// TestPartsAreWrittenOnce holds the file of merged items against what they are.
+func TestPartsAreWrittenOnce(t *testing.T) {
+	out := scenario{id: "parts", config: byBatch}.drain(t, batched(23, nil)())
+	var want strings.Builder
+	for id := range 23 {
+		want.WriteString(record(id+1, `,"links":[0,1,2]`) + "\n")
+	}
+	if out.report.Verdict != judge.Complete || out.file != want.String() {
+		t.Errorf("%s, and the file holds\n%s%s", out.report.Verdict, out.file, out.story())
 	}
 }

@@ -91,6 +91,13 @@ func TestNoSecretIsKept(t *testing.T) {
 		fmt.Fprintf(w, `{"error":{"code":7,"message":"%s is out of quota"}}`, bearer(r))
 		return true
 	}
+	cutShort := func(w http.ResponseWriter, r *http.Request, from int) bool {
+		if from < 20 {
+			return false
+		}
+		fmt.Fprintf(w, `{"items":[{"id":21},{"notice":"results truncated for %[1]s"}],"message":"the list was truncated for %[1]s","next":null}`, bearer(r))
+		return true
+	}
 	const auth, cookies = `auth: {bearer: "${TOKEN}"}`, "cookies: true"
 	for name, c := range map[string]struct {
 		server   http.Handler
@@ -107,6 +114,7 @@ func TestNoSecretIsKept(t *testing.T) {
 		"an error with 200":     {echoing(100, wordy), 0, auth},
 		"stopped in the middle": {echoing(100, nil), 2, auth},
 		"all of it":             {echoing(100, nil), 0, auth},
+		"words of a cut":        {echoing(100, cutShort), 0, auth},
 
 		"a cookie, 400 later":             {baking(echoing(100, fails(400, 20))), 0, cookies},
 		"a cookie, half a body":           {baking(echoing(100, half)), 0, cookies},
