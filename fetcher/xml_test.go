@@ -88,6 +88,39 @@ func TestDocumentedEndInXML(t *testing.T) {
 	}
 }
 
+// What is asked beside the pages of an XML source answers in XML too.
+func TestCountInXML(t *testing.T) {
+	for body, want := range map[string]int64{
+		`<count at="now"><n>2</n></count>`: 2,
+		`<count><n>3</n></count>`:          3,
+		`<count><n>2</n>`:                  0,
+		`{"count":{"n":2}}`:                0,
+	} {
+		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			text := "<feed><rows/></feed>"
+			switch {
+			case r.URL.Path == "/count":
+				text = body
+			case r.FormValue("offset") == "" || r.FormValue("offset") == "0":
+				text = wholeXML
+			}
+			_, _ = w.Write([]byte(text))
+		})
+		spec := xmlSpec(srv.URL)
+		spec.Total = adapters.TotalSpec{URL: srv.URL + "/count", Path: "count.n", Kind: judge.Exact}
+		client := quick()
+		client.Retries = -1
+		o, _ := options(t, spec, client)
+		f, err := Drain(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Totals.Last != want || (ruled(f) == judge.Complete) != (want == 2) {
+			t.Errorf("a count of %s: %v by a total of %d, want %d", body, ruled(f), f.Totals.Last, want)
+		}
+	}
+}
+
 // A whole run in XML asks for XML, lowers the size where a body is cut, and
 // gives the items as JSON.
 func TestDrainXML(t *testing.T) {
