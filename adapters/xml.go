@@ -76,8 +76,8 @@ func (r *Reader) otherRoot(a *Answer) *Trouble {
 
 // An element is an XML element under construction.
 type element struct {
-	members []member // attributes, then elements, in the order in which they first came
-	at      map[string]int
+	members []member       // attributes, then elements, in the order in which they first came
+	at      map[string]int // of a key, among many members; nil where they are few
 	text    []byte
 	holds   bool // an element
 	way     int  // how many names of items.path lead here; 0 off the way
@@ -90,20 +90,37 @@ type member struct {
 	each []*element
 }
 
+// few is up to how many members are looked through one by one.
+const few = 16
+
 // add puts a value under a key.
 func (e *element) add(key string, v *element) *member {
-	i, ok := e.at[key]
-	if !ok {
-		if e.at == nil {
-			e.at = map[string]int{}
-		}
-		i = len(e.members)
-		e.at[key] = i
-		e.members = append(e.members, member{key: key})
-	}
-	m := &e.members[i]
+	m := e.find(key)
 	m.each = append(m.each, v)
 	return m
+}
+
+// find gives the member of a key, a new one where there is none.
+func (e *element) find(key string) *member {
+	i, ok := e.at[key]
+	if len(e.members) <= few {
+		i = slices.IndexFunc(e.members, func(m member) bool { return m.key == key })
+		ok = i >= 0
+	}
+	if ok {
+		return &e.members[i]
+	}
+	e.members = append(e.members, member{key: key})
+	switch n := len(e.members); {
+	case n == few+1:
+		e.at = make(map[string]int, 2*few)
+		for i, m := range e.members {
+			e.at[m.key] = i
+		}
+	case n > few:
+		e.at[key] = n - 1
+	}
+	return &e.members[len(e.members)-1]
 }
 
 // xmlReader builds the tree of one body.

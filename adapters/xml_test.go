@@ -3,6 +3,7 @@ package adapters_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,6 +57,21 @@ func TestXMLToJSON(t *testing.T) {
 		if bad != nil || string(got) != tc.want {
 			t.Errorf("%s: %s: got %s (%v), want %s", tc.name, tc.xml, got, bad, tc.want)
 		}
+	}
+}
+
+// TestXMLOfManyMembers: an element of many names keeps them all, in order and
+// each once.
+func TestXMLOfManyMembers(t *testing.T) {
+	var in, want strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&in, "<a%d>1</a%[1]d>", i)
+		fmt.Fprintf(&want, `,"a%d":["1","2"]`, i)
+	}
+	body := "<feed>" + in.String() + strings.ReplaceAll(in.String(), "1<", "2<") + "</feed>"
+	got, bad := xmlReader(t).JSON([]byte(body))
+	if bad != nil || string(got) != `{"feed":{`+want.String()[1:]+`}}` {
+		t.Errorf("%s becomes %s (%v)", body, got, bad)
 	}
 }
 
