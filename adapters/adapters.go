@@ -68,8 +68,8 @@ type Request struct {
 }
 
 // A Response is one whole answer: decoded from its content coding and
-// character set, and valid strict JSON (or whole NDJSON or CSV lines). Half a
-// body never gets here.
+// character set, and valid strict JSON as Reader.JSON gives it (or whole NDJSON
+// or CSV lines). Half a body never gets here.
 type Response struct {
 	Status int
 	Header http.Header
@@ -180,6 +180,11 @@ type Page struct {
 	Doubt string
 	// Disorder says why the pages of a keyset cannot join, "" where they can.
 	Disorder string
+	// Batch says whether the batch of pages that share their items is whole:
+	// not said where items.batch names no mark. Clashes are the ids of items
+	// whose parts contradict each other; whoever merges them fills it in.
+	Batch   judge.Claim
+	Clashes []string
 	// Partial holds one text a sign that the answer is only a part.
 	Partial []string
 	// Wording holds envelope texts with the wording of truncation.

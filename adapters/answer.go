@@ -58,7 +58,7 @@ func (a *Answer) header(name string) judge.Text {
 func (r *Reader) open(resp Response) (*Answer, error) {
 	a := &Answer{Response: resp}
 	a.Links, a.BrokenLinks = judge.ParseLinks(resp.Header.Values("Link"))
-	if r.spec.Items.Format != formatJSON {
+	if !r.spec.enveloped() {
 		return a, nil
 	}
 	if r.want != nil {

@@ -3,6 +3,7 @@ package adapters_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"lastdrop/adapters"
@@ -32,6 +33,19 @@ func BenchmarkRead(b *testing.B) {
 		page, err := r.Read(adapters.Position{}, adapters.Request{}, adapters.Response{Status: 200, Body: body.Bytes()})
 		if err != nil || len(page.Items) != 1000 {
 			b.Fatalf("%d items, %v", len(page.Items), err)
+		}
+	}
+}
+
+// BenchmarkXML turns a page of 1 MB into JSON.
+func BenchmarkXML(b *testing.B) {
+	r := xmlReader(b)
+	body := []byte("<feed><list>" + strings.Repeat("<item id='17'><key>a/b/c.txt</key><size>434234</size><owner><id>abc</id><name>x</name></owner></item>", 10000) + "</list></feed>")
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, bad := r.JSON(body); bad != nil {
+			b.Fatal(bad)
 		}
 	}
 }

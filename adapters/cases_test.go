@@ -72,7 +72,7 @@ func runCase(t *testing.T, style, file string) {
 	golden(t, file, a, "request.txt", describeRequest(req))
 	resp := response(t, tc.answer)
 	resp.URL = req.URL
-	page, err := r.Read(tc.at, req, resp)
+	page, err := readWhole(r, tc.at, req, resp)
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -81,6 +81,16 @@ func runCase(t *testing.T, style, file string) {
 		t.Fatal(err)
 	}
 	golden(t, file, a, "page.json", b.String())
+}
+
+// readWhole reads an answer as the fetcher does: its JSON first.
+func readWhole(r *adapters.Reader, at adapters.Position, req adapters.Request, resp adapters.Response) (adapters.Page, error) {
+	body, bad := r.JSON(resp.Body)
+	if bad != nil {
+		return adapters.Page{}, bad
+	}
+	resp.Body = body
+	return r.Read(at, req, resp)
 }
 
 func decodeCase(t *testing.T, a *archive) testCase {
@@ -147,6 +157,7 @@ type facts struct {
 	Partial  []string         `json:"partial,omitempty"`
 	Wording  []string         `json:"wording,omitempty"`
 	Pin      string           `json:"pin,omitempty"`
+	Batch    string           `json:"batch,omitempty"`
 }
 
 type nextFacts struct {
@@ -167,6 +178,9 @@ func factsOf(p adapters.Page, err error) any {
 	}
 	f := facts{Received: p.Received, Nulls: p.Nulls, Rejected: p.Rejected, NoID: p.NoID, Notices: p.Notices, Totals: p.Totals,
 		Offered: p.Offered, Partial: p.Partial, Wording: p.Wording, Pin: p.Pin, Pages: countOf(p.LastPages), Echo: countOf(p.EchoPage)}
+	if p.Batch != judge.NotSaid {
+		f.Batch = p.Batch.String()
+	}
 	for _, item := range p.Items {
 		if len(item.ID) > 0 {
 			f.IDs = append(f.IDs, string(item.ID))

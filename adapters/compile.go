@@ -3,6 +3,7 @@ package adapters
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"lastdrop/internal/jsonscan"
 )
@@ -17,6 +18,7 @@ type field int
 type compiler struct {
 	spec  *Spec
 	tmpl  *template
+	names []string        // of XML: the elements that lead to an item
 	paths []jsonscan.Path // of field k+1
 	known map[string]field
 	err   error
@@ -48,7 +50,7 @@ func (c *compiler) field(key, src string) field {
 	if src == "" {
 		return 0
 	}
-	if c.spec.Items.Format != formatJSON {
+	if !c.spec.enveloped() {
 		c.fault("%s: a body of %s has no envelope to read %q from", key, c.spec.Items.Format, src)
 		return 0
 	}
@@ -65,8 +67,20 @@ func (c *compiler) field(key, src string) field {
 // builtin is field for a path that is looked at in every answer, whatever the
 // config: of a body without an envelope it is none.
 func (c *compiler) builtin(src string) field {
-	if c.spec.Items.Format != formatJSON {
+	if src == "" || !c.spec.enveloped() {
 		return 0
 	}
-	return c.field(src, src)
+	return c.field(src, c.top(src))
 }
+
+// top is the path of a name at the top of the envelope: of XML that is inside
+// the root element.
+func (c *compiler) top(src string) string {
+	if len(c.names) == 0 {
+		return src
+	}
+	return gjsonKey(c.names[0]) + "." + src
+}
+
+// gjsonKey writes a key as one component of a path.
+func gjsonKey(name string) string { return strings.ReplaceAll(name, ".", `\.`) }

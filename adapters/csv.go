@@ -80,8 +80,11 @@ func object(keys [][]byte, cells []string) []byte {
 
 // quoteJSON writes a JSON string. Bytes that need no escape stay as they are,
 // also those that are no UTF-8: texts that differ stay different.
-func quoteJSON(s string) []byte {
-	out := append(make([]byte, 0, len(s)+2), '"')
+func quoteJSON(s string) []byte { return appendText(make([]byte, 0, len(s)+2), s) }
+
+// appendText appends what quoteJSON writes.
+func appendText(out []byte, s string) []byte {
+	out = append(out, '"')
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':

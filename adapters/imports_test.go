@@ -15,7 +15,7 @@ import (
 // nothing in it may wait, connect, or read or write a file. net/http is here
 // for the names of headers and methods only.
 var allowed = []string{
-	"bytes", "encoding/csv", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/http", "net/url", "regexp",
+	"bytes", "encoding/csv", "encoding/json", "encoding/xml", "errors", "fmt", "io", "maps", "math", "net/http", "net/url", "regexp",
 	"slices", "strconv", "strings", "lastdrop/internal/jsonscan", "lastdrop/judge",
 }
 

@@ -38,11 +38,8 @@ func newSigns(c *compiler) []sign {
 		}
 		out = append(out, sign{cond, c.field(key+".path", cond.Path), c.field(key+".below", cond.Below)})
 	}
-	if c.spec.Items.Format != formatJSON {
-		return out
-	}
 	for _, cond := range builtinSigns {
-		out = append(out, sign{cond, c.builtin(cond.Path), c.field(cond.Path, cond.Below)})
+		out = append(out, sign{cond, c.builtin(cond.Path), c.builtin(cond.Below)})
 	}
 	return out
 }
@@ -51,7 +48,7 @@ func newSigns(c *compiler) []sign {
 func newWords(c *compiler) []field {
 	var out []field
 	for _, name := range wordFields {
-		if c.spec.Items.Path != name {
+		if c.spec.Items.Path != c.top(name) {
 			out = append(out, c.builtin(name))
 		}
 	}

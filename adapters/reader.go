@@ -17,6 +17,8 @@ type Reader struct {
 
 	paths     []jsonscan.Path // of the envelope, by field-1
 	items     jsonscan.Path
+	names     []string        // of XML: the elements that lead to an item
+	root      field           // of XML: the first of them
 	each      *jsonscan.Path  // the array whose elements items goes through, as in edges.#.node
 	lists     *jsonscan.Path  // the lists of those elements, where a modifier joins them
 	inItem    []jsonscan.Path // the id paths and, last, the check path
@@ -30,6 +32,7 @@ type Reader struct {
 	total      counter
 	last, echo field
 	pin        field
+	batch      field
 	signs      []sign
 	key        *jsonscan.Path // of a keyset, in each item
 	hints      []field        // names under which servers say that there is more, and which no config names
@@ -54,6 +57,11 @@ func NewReader(spec Spec) (*Reader, error) {
 		how.defaults(&r.spec)
 	}
 	c := newCompiler(&r.spec)
+	if r.spec.Items.Format == formatXML {
+		if c.names = XMLNames(r.spec.Items.Path); c.names == nil {
+			c.fault("items.path: %q leads to no element of XML", r.spec.Items.Path)
+		}
+	}
 	var err error
 	if r.tmpl, err = newTemplate(&r.spec); err != nil {
 		return nil, err
@@ -90,9 +98,15 @@ func (r *Reader) compile(c *compiler) {
 				r.lists = &lists
 			}
 		}
+	case formatXML:
+		r.names = c.names
+		r.items = c.path("items.path", s.Items.Path)
+		if len(r.names) > 0 {
+			r.root = c.field("items.path", gjsonKey(r.names[0]))
+		}
 	case formatNDJSON, formatCSV:
 	default:
-		c.fault("items.format: %q is none of json, ndjson, csv", s.Items.Format)
+		c.fault("items.format: %q is none of json, ndjson, csv, xml", s.Items.Format)
 	}
 	for _, src := range s.Items.IDs {
 		r.inItem = append(r.inItem, c.path("items.id", src))
@@ -109,6 +123,7 @@ func (r *Reader) compile(c *compiler) {
 	r.last = c.field("pages.last.path", s.Pages.LastPath)
 	r.echo = c.field("pages.number.echo", s.Pages.NumberEcho)
 	r.pin = c.field("pages.pin.path", s.Pages.PinPath)
+	r.batch = c.field("items.batch", s.Items.Batch)
 	r.signs = newSigns(c)
 	r.words = newWords(c)
 	if s.Pages.Style == styleSingle {
@@ -120,7 +135,7 @@ func (r *Reader) compile(c *compiler) {
 		r.key = &key
 	}
 	r.total = newCounter(c)
-	lines := []string{"error", "errors"}
+	lines := defaultErrors(s)
 	if s.ErrorsSet {
 		lines = s.Errors
 	}
@@ -131,7 +146,7 @@ func (r *Reader) compile(c *compiler) {
 
 // plan makes one walk of all paths, where they allow it.
 func (r *Reader) plan(c *compiler) {
-	if c.err != nil || r.spec.Items.Format != formatJSON || !r.items.Plain() || len(r.paths) > jsonscan.MaxEnvelope {
+	if c.err != nil || !r.spec.enveloped() || !r.items.Plain() || len(r.paths) > jsonscan.MaxEnvelope {
 		return
 	}
 	for _, p := range r.paths {
@@ -200,6 +215,10 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	p.LastPages = r.lastPages(a)
 	p.EchoPage = count(a.value(r.echo))
 	p.Totals = r.totals(at, req, a, p)
+	if r.batch != 0 {
+		mark := a.value(r.batch)
+		p.Batch = judge.Said(mark.Exists() && !mark.IsNull() && truth(mark) != judge.No)
+	}
 	p.Partial = r.partial(a)
 	p.Wording = r.wording(a)
 	p.Next = r.style.Next(at, req, a)
@@ -223,12 +242,12 @@ var hintFields = []string{"has_more", "hasMore", "has_next", "truncated_by", "ne
 // newHints registers those of them that no key of the spec reads.
 func newHints(c *compiler) []field {
 	p := c.spec.Pages
-	if c.spec.Items.Format != formatJSON || p.Style == styleSingle {
+	if p.Style == styleSingle {
 		return nil
 	}
 	var out []field
 	for _, name := range hintFields {
-		if name != p.MorePath && name != p.CursorPath && name != p.NextPath && name != c.spec.Items.Path {
+		if at := c.top(name); at != p.MorePath && at != p.CursorPath && at != p.NextPath && at != c.spec.Items.Path {
 			out = append(out, c.builtin(name))
 		}
 	}

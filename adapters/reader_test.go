@@ -41,7 +41,10 @@ func TestNewReaderRefuses(t *testing.T) {
 		{"user", func(s *adapters.Spec) { s.URL = "https://me:secret@api.example.test/" }},
 		{"items.path", func(s *adapters.Spec) { s.Items.Path = "" }},
 		{"items.path", func(s *adapters.Spec) { s.Items.Path = `rows\` }},
-		{"items.format", func(s *adapters.Spec) { s.Items.Format = "xml" }},
+		{"items.format", func(s *adapters.Spec) { s.Items.Format = "toml" }},
+		{"items.path", func(s *adapters.Spec) { s.Items.Format = "xml" }}, // a root alone
+		{"items.path", func(s *adapters.Spec) { s.Items.Format, s.Items.Path = "xml", "feed.items.#.item" }},
+		{"items.path", func(s *adapters.Spec) { s.Items.Format, s.Items.Path = "xml", "" }},
 		{"items.id", func(s *adapters.Spec) { s.Items.IDs = []string{`id\`} }},
 		{"items.check", func(s *adapters.Spec) { s.Items.CheckPath = `id\` }},
 		{"total.match", func(s *adapters.Spec) { s.Total = adapters.TotalSpec{Header: "X", Match: "("} }},

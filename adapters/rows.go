@@ -15,7 +15,14 @@ const (
 	formatJSON   = "json"
 	formatNDJSON = "ndjson"
 	formatCSV    = "csv"
+	formatXML    = "xml"
 )
+
+// enveloped reports whether the items stand inside a document with paths, and
+// are not the body's own lines.
+func (s *Spec) enveloped() bool {
+	return s.Items.Format == formatJSON || s.Items.Format == formatXML
+}
 
 // A listing is where an answer's rows are: found in one walk, or the value at
 // the items path.

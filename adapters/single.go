@@ -16,7 +16,7 @@ var offerFields = []string{"has_more", "hasMore", "has_next", "hasNext", "has_ne
 func newOffers(c *compiler) []field {
 	var out []field
 	for _, name := range offerFields {
-		if c.spec.Items.Path != name {
+		if c.spec.Items.Path != c.top(name) {
 			out = append(out, c.builtin(name))
 		}
 	}

@@ -100,10 +100,13 @@ type Items struct {
 	Path          string   // GJSON path; "@this" for a bare array
 	IDs           []string // GJSON paths inside an item; empty: no id
 	AbsentIsEmpty bool
-	Format        string // json (default), ndjson, csv
+	Format        string // json (default), ndjson, csv, xml
 	CheckPath     string // every item must satisfy Check…
 	CheckEquals   string
-	Merge         bool
+	// Merge says that the parts of one item, known by its id, come on one page,
+	// or on the pages up to a mark at the path Batch. Who reads pages merges them.
+	Merge bool
+	Batch string
 }
 
 // TotalSpec says where the total stands. At most one of Path, Header and URL

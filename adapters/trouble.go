@@ -32,7 +32,7 @@ var besideError = compileAll("message", "msg", "code", "error_code", "errorCode"
 // insideError are the names in an error object, or in the first of a list of
 // them, that hold its message.
 var insideError = compileAll("message", "msg", "detail", "description", "title", "reason", "info", "code", "type",
-	"0.message", "0.msg", "0.detail", "0.title", "0.reason", "0.code", "0")
+	"0.message", "0.msg", "0.detail", "0.title", "0.reason", "0.code", "0", "Message", "Code")
 
 // codePaths are where an error object keeps a status code.
 var codePaths = compileAll("code", "status", "statusCode", "status_code", "0.code", "0.status", "0.extensions.code")
@@ -61,7 +61,7 @@ func newErrors(c *compiler) []errorPath {
 	var out []errorPath
 	if c.spec.ErrorsSet {
 		for _, src := range c.spec.Errors {
-			if c.spec.Items.Format != formatJSON {
+			if !c.spec.enveloped() {
 				c.path("errors", src) // looked for in each line
 				continue
 			}
@@ -69,12 +69,21 @@ func newErrors(c *compiler) []errorPath {
 		}
 		return out
 	}
-	for _, src := range []string{"error", "errors"} {
-		if c.spec.Items.Path != src && !strings.HasPrefix(c.spec.Items.Path, src+".") {
-			out = append(out, errorPath{src, c.builtin(src)})
+	for _, src := range defaultErrors(c.spec) {
+		if at := c.top(src); c.spec.Items.Path != at && !strings.HasPrefix(c.spec.Items.Path, at+".") {
+			out = append(out, errorPath{at, c.builtin(src)})
 		}
 	}
 	return out
+}
+
+// defaultErrors are the names at the top of an answer that hold errors. XML
+// mostly writes its names large.
+func defaultErrors(s *Spec) []string {
+	if s.Items.Format == formatXML {
+		return []string{"error", "errors", "Error", "Errors"}
+	}
+	return []string{"error", "errors"}
 }
 
 // empty reports whether a value at an error path says that there is no error:
@@ -97,6 +106,9 @@ func empty(v jsonscan.Value) bool {
 
 // trouble returns what an error path of the answer says, nil if nothing.
 func (r *Reader) trouble(a *Answer) *Trouble {
+	if t := r.otherRoot(a); t != nil {
+		return t
+	}
 	for _, e := range r.errors {
 		if v := a.value(e.at); !empty(v) {
 			return errorTrouble(e.src, v, a.Body)

@@ -122,6 +122,8 @@ func (r *reading) checkHeaders(s *Source) {
 			r.fail(f.value, "a header's value must be one line", "")
 		case s.Auth != nil && s.Auth.sends(name):
 			r.failKey(f.value, "is sent by source.auth too", "keep one of them")
+		case s.Cookies && name == "Cookie":
+			r.failKey(f.value, "is written by source.cookies too", "keep one of them")
 		}
 	}
 }
@@ -149,6 +151,8 @@ func (r *reading) checkAuth(s *Source) {
 	}
 	if h := s.Auth.Header; h != nil && h.Name != "" && !headerName.MatchString(h.Name) {
 		r.bad("source.auth.header.name", "is no header name", "")
+	} else if h != nil && s.Cookies && strings.EqualFold(h.Name, "Cookie") {
+		r.bad("source.auth.header.name", "is written by source.cookies too", "keep one of them")
 	}
 	if b := s.Auth.Basic; b != nil && strings.Contains(b.User.Reveal(), ":") {
 		r.bad("source.auth.basic.user", "holds a colon, which ends the user", "")
@@ -203,13 +207,37 @@ func (r *reading) eachNode(p pointer, count int, check func(i int, n *node)) {
 	}
 }
 
+// follows are the styles that go where the server says, and count no rows.
+var follows = []string{"cursor", "graphql", "next_url", "single"}
+
+func (r *reading) checkMerge(c *Config) {
+	switch {
+	case !c.Items.Merge && r.said("items.batch"):
+		r.bad("items.batch", "stands without merge: true", "a batch is of pages whose items are merged")
+	case !c.Items.Merge:
+	case !slices.Contains(follows, c.Pages.Style):
+		r.bad("items.merge", "style "+c.Pages.Style+" counts rows, and a merged page has fewer than came", "one of the styles "+strings.Join(follows, ", "))
+	case len(c.Items.ID) == 0:
+		r.bad("items.merge", "needs items.id", "name what the parts of one item have in common")
+	}
+}
+
+// xmlPathCure says how to name the items of an XML answer.
+const xmlPathCure = "name the elements from the root to the item, e.g. path: ListBucketResult.Contents"
+
 func (r *reading) checkItems(c *Config) {
 	if c.isJSON() && c.Items.Path == "" && !r.said("items.path") && c.Pages.Style != "" {
 		r.lacks("items.path", `say where the list of items stands, e.g. path: data; a bare array is "@this"`)
 	}
+	if xml := c.Items.Format == "xml"; xml && !r.said("items.path") {
+		r.lacks("items.path", xmlPathCure)
+	} else if xml && adapters.XMLNames(string(c.Items.Path)) == nil {
+		r.bad("items.path", r.quote(string(c.Items.Path))+" leads to no element of XML", xmlPathCure)
+	}
 	if lines := c.Items.Format == "ndjson" || c.Items.Format == "csv"; lines && c.Items.Path != "" && c.Items.Path != "@this" {
 		r.bad("items.path", "a body of "+c.Items.Format+" is itself the list", "take the key away")
 	}
+	r.checkMerge(c)
 	if r.said("items.id") && len(c.Items.ID) == 0 {
 		r.bad("items.id", "names no path", "take the key away where items have no id")
 	}

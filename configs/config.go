@@ -47,7 +47,7 @@ type Source struct {
 	Headers Texts  `json:"headers,omitempty" doc:"Headers of every request."`
 	Body    Tree   `json:"body,omitzero" doc:"The JSON body of a POST. {size} {offset} {page} {cursor} in its texts are replaced."`
 	Auth    *Auth  `json:"auth,omitempty" doc:"The credentials; one kind."`
-	Cookies bool   `json:"cookies,omitempty" doc:"Keep cookies between pages. Not in this version."`
+	Cookies bool   `json:"cookies,omitempty" doc:"Keep the cookies of the source's own origin between the pages of one pass. A run that is taken up begins its pass anew."`
 	Cache   string `json:"cache,omitempty" enum:"bypass" doc:"bypass: ask past caches (Cache-Control: no-cache)."`
 }
 
@@ -177,12 +177,13 @@ type Reverse struct {
 
 // Items says where the items are.
 type Items struct {
-	Path          Path   `json:"path,omitempty" doc:"The array of items: a GJSON path; @this is a bare array. Default: hits with style algolia, @this with style single."`
+	Path          Path   `json:"path,omitempty" doc:"The array of items: a GJSON path; @this is a bare array. Of XML: the names of the elements from the root to the item. Default: hits with style algolia, @this with style single."`
 	ID            Paths  `json:"id,omitempty" doc:"What makes an item's identity: a path inside the item, or a list of them. Without: its content."`
 	AbsentIsEmpty bool   `json:"absent_is_empty,omitempty" doc:"A missing list is an empty one, together with an end mark."`
-	Format        string `json:"format,omitempty" enum:"json ndjson csv xml" doc:"The body's format. Default: json."`
+	Format        string `json:"format,omitempty" enum:"json ndjson csv xml" doc:"The body's format. Default: json. XML is read as JSON: attributes are @name, the text beside them is $."`
 	Check         *Check `json:"check,omitempty" doc:"What every item must satisfy, so that an ignored filter is noticed."`
-	Merge         bool   `json:"merge,omitempty" doc:"One item arrives in several parts. Not in this version."`
+	Merge         bool   `json:"merge,omitempty" doc:"One item arrives in several parts: those of one id are merged, not deduplicated."`
+	Batch         Path   `json:"batch,omitempty" doc:"With merge: a mark that stands on the last of the pages that share their items. Without: each page has its items whole."`
 }
 
 // Check is what every item must satisfy.

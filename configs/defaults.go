@@ -63,5 +63,5 @@ func (c *Config) styleDefaults(said func(string) bool) {
 	}
 }
 
-// isJSON reports whether bodies are JSON: only they have an envelope.
+// isJSON reports whether bodies are JSON.
 func (c *Config) isJSON() bool { return c.Items.Format == "" || c.Items.Format == "json" }

@@ -18,11 +18,8 @@ var later = []laterKey{
 	{"preset", "", "named presets"},
 	{"for_each", "", "pulls that feed each other"},
 	{"incremental", "", "incremental runs"},
-	{"source.cookies", "true", "session paging"},
 	{"pages.style", "auto", "the detection of styles"},
 	{"pages.reverse", "", "second readings"},
-	{"items.format", "xml", "XML bodies"},
-	{"items.merge", "true", "merged items"},
 	{"complete.second", "", "second readings"},
 }
 

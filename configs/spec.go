@@ -75,7 +75,7 @@ func (s Sign) spec() adapters.Condition {
 }
 
 func (i Items) spec() adapters.Items {
-	s := adapters.Items{Path: string(i.Path), IDs: i.ID.strings(), AbsentIsEmpty: i.AbsentIsEmpty, Format: i.Format, Merge: i.Merge}
+	s := adapters.Items{Path: string(i.Path), IDs: i.ID.strings(), AbsentIsEmpty: i.AbsentIsEmpty, Format: i.Format, Merge: i.Merge, Batch: string(i.Batch)}
 	if s.Format == "" {
 		s.Format = "json"
 	}

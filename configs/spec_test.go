@@ -40,7 +40,7 @@ func TestSpecOfAllKeys(t *testing.T) {
 			EndShortPage: true, EndEmptyPage: true, EndAbsentContinuation: true,
 			EndStatus: []adapters.EndStatus{{Status: 404}, {Status: 400, Path: "code", Is: "7"}},
 		},
-		Items:   adapters.Items{Path: "data.#.item", IDs: []string{"a", "b.c"}, Format: "json", CheckPath: "kind", CheckEquals: "story"},
+		Items:   adapters.Items{Path: "data.#.item", IDs: []string{"a", "b.c"}, Format: "json", CheckPath: "kind", CheckEquals: "story", Merge: true, Batch: "batchcomplete"},
 		Total:   adapters.TotalSpec{Header: "Content-Range", Match: `/(\d+)$`, Kind: judge.LowerBound, CountsRest: true},
 		Partial: []adapters.Condition{{Path: "warnings", Present: true}}, ErrorsSet: true,
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // beside sends a request beside the pages (a count, a sentinel, a mark of
-// change) and lets read take its whole JSON answer. What may pass is tried again
+// change) and lets read take its whole answer, as JSON. What may pass is tried again
 // as often as a page is, within the same rate and budget; the error says in one
 // line why there is no answer that read could take.
 func (d *drain) beside(ctx context.Context, p adapters.Probe, read func(adapters.Response) error) error {
@@ -34,7 +34,7 @@ func (d *drain) beside(ctx context.Context, p adapters.Probe, read func(adapters
 		d.state.Counts.Requests++
 		d.state.Counts.Bytes += r.wire
 		var passing bool
-		if fault, passing = besideFault(r, read); !passing {
+		if fault, passing = d.besideFault(r, read); !passing {
 			return false, 0
 		}
 		return d.besidePatience(r)
@@ -64,7 +64,7 @@ func (d *drain) besidePatience(r raw) (again bool, pause time.Duration) {
 
 // besideFault says what is wrong with one answer beside the pages, nil for
 // nothing, and whether that may pass by itself.
-func besideFault(r raw, read func(adapters.Response) error) (fault error, passing bool) {
+func (d *drain) besideFault(r raw, read func(adapters.Response) error) (fault error, passing bool) {
 	switch {
 	case r.err != nil:
 		return errors.New(faultText(r.err)), !errors.Is(r.err, errRedirect)
@@ -76,10 +76,14 @@ func besideFault(r raw, read func(adapters.Response) error) (fault error, passin
 	case r.undone != nil:
 		return fmt.Errorf("the body cannot be decoded: %w", r.undone), true
 	}
-	if bad := jsonscan.Validate(r.body); bad != nil {
-		return fmt.Errorf("the answer is no whole JSON: %s", bad.Msg), true
+	body, bad := d.opt.Reader.JSON(r.body)
+	if bad == nil {
+		bad = jsonscan.Validate(body) // beside pages of lines stands JSON
 	}
-	err := read(adapters.Response{Status: r.status, Header: r.header, Body: r.body, URL: r.url})
+	if bad != nil {
+		return fmt.Errorf("the answer is not whole: %s", bad.Msg), true
+	}
+	err := read(adapters.Response{Status: r.status, Header: r.header, Body: body, URL: r.url})
 	var t *adapters.Trouble
 	return err, errors.As(err, &t) && t.Kind == adapters.TroublePassing
 }

@@ -128,10 +128,11 @@ func (d *drain) documentedEnd(a raw) bool {
 			return true
 		}
 		p, err := jsonscan.Compile(e.Path)
-		if err != nil || jsonscan.Validate(a.body) != nil {
+		body, bad := d.reader.JSON(a.body)
+		if err != nil || bad != nil || jsonscan.Validate(body) != nil {
 			continue
 		}
-		if v, err := p.Find(a.body); err == nil && v.Exists() && (v.Str() == e.Is || string(v.Raw) == e.Is) {
+		if v, err := p.Find(body); err == nil && v.Exists() && (v.Str() == e.Is || string(v.Raw) == e.Is) {
 			return true
 		}
 	}
@@ -161,35 +162,30 @@ func (d *drain) body(at adapters.Position, req adapters.Request, a *answer) {
 	d.page(at, req, a)
 }
 
-// syntax checks the whole body strictly and says what is wrong with it.
+// syntax checks the whole body strictly, puts its JSON in its place, and says
+// what is wrong with it. Lines are checked by the reader.
 func (d *drain) syntax(a *answer) bool {
-	switch d.spec.Items.Format {
-	case "", "json":
-	default:
-		if len(bytes.TrimSpace(a.body)) == 0 && a.short {
-			a.kind, a.text = kindHalf, shortText(a)
-			return false
-		}
-		return true // lines are checked by the reader
+	if len(bytes.TrimSpace(a.body)) == 0 && a.short {
+		a.kind, a.text = kindHalf, shortText(a)
+		return false
 	}
-	err := jsonscan.Validate(a.body)
+	body, err := d.reader.JSON(a.body)
 	if err == nil {
+		a.body = body
 		return true
 	}
+	format := strings.ToUpper(d.spec.Items.Format)
 	switch err.Kind {
 	case jsonscan.Empty:
 		a.kind, a.text = kindNothing, fmt.Sprintf("status %d, an empty body", a.status)
-		if a.short {
-			a.kind, a.text = kindHalf, shortText(a)
-		}
 	case jsonscan.NotJSON:
-		a.kind, a.text = kindOther, fmt.Sprintf("status %d, and the body is no JSON: %s", a.status, excerpt(a.body))
+		a.kind, a.text = kindOther, fmt.Sprintf("status %d, and the body is no %s: %s", a.status, format, excerpt(a.body))
 	case jsonscan.Short:
 		a.kind, a.text = kindHalf, shortText(a)
 	case jsonscan.Trailing:
-		a.kind, a.text = kindHalf, fmt.Sprintf("something follows the JSON value at byte %d: %s", err.Offset, excerpt(a.body[err.Offset:]))
+		a.kind, a.text = kindHalf, fmt.Sprintf("something follows the %s value at byte %d: %s", format, err.Offset, excerpt(a.body[err.Offset:]))
 	default:
-		a.kind, a.text = kindHalf, fmt.Sprintf("the JSON breaks at byte %d of %d: %s", err.Offset, len(a.body), err.Msg)
+		a.kind, a.text = kindHalf, fmt.Sprintf("the %s breaks at byte %d of %d: %s", format, err.Offset, len(a.body), err.Msg)
 	}
 	if (err.Kind == jsonscan.Broken || err.Kind == jsonscan.Trailing) && deadlineWording(a.body[err.Offset:]) {
 		a.kind, a.text = kindDeadline, fmt.Sprintf("the body ends in an error text: %s", excerpt(a.body[err.Offset:]))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -105,8 +106,11 @@ func codingError(coding string, err error) error {
 	return fmt.Errorf("%w: %s: %v", errCoding, coding, err)
 }
 
+// xmlCharset is the character set that an XML body itself declares.
+var xmlCharset = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)`)
+
 // decodeCharset turns a body into UTF-8: by its byte order mark first, else
-// by the declared character set. A body that says it is Latin-1 and is whole
+// by the declared character set, of the header or of an XML body itself. A body that says it is Latin-1 and is whole
 // UTF-8 all the same is left as it is.
 func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 	switch {
@@ -117,9 +121,12 @@ func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
 		return transcode(b, unicode.UTF16(unicode.BigEndian, unicode.UseBOM))
 	}
-	_, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	_, params, _ := mime.ParseMediaType(header.Get("Content-Type")) // one that cannot be read declares nothing
 	name := strings.ToLower(params["charset"])
-	if err != nil || name == "" || name == "utf-8" || name == "us-ascii" {
+	if m := xmlCharset.FindSubmatch(b); name == "" && m != nil {
+		name = strings.ToLower(string(m[1]))
+	}
+	if name == "" || name == "utf-8" || name == "us-ascii" {
 		if !utf8.Valid(b) {
 			return nil, fmt.Errorf("%w: the body is no UTF-8", errCoding)
 		}

@@ -174,6 +174,10 @@ func TestDecodeCharset(t *testing.T) {
 		{"an unknown one, and whole UTF-8", `"é"`, "application/json; charset=klingon", `"é"`, false},
 		{"an unknown one, and no UTF-8", "\"\xe9\"", "application/json; charset=klingon", "", true},
 		{"a header that cannot be read", `"é"`, "application/json; charset", `"é"`, false},
+		{"XML that says it is Latin-1", "<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>", "application/xml", "<?xml version='1.0' encoding='ISO-8859-1'?><a>é</a>", false},
+		{"XML whose header says otherwise", `<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>`, "text/xml; charset=utf-8", `<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>`, false},
+		{"XML that says what it is not", `<?xml version="1.0" encoding="utf-8"?>` + "<a>\xe9</a>", "", "", true},
+		{"JSON that quotes XML", "\"<?xml encoding='iso-8859-1'?>é\"", "", "\"<?xml encoding='iso-8859-1'?>é\"", false},
 		{"Shift JIS", "\"\x93\xfa\"", "application/json; charset=shift_jis", `"日"`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -50,7 +50,10 @@ func (d *drain) loop(ctx context.Context) error {
 	d.markBefore(ctx)
 	d.countTotal(ctx)
 	for !d.run.Done && !d.state.Done && !d.spent() {
-		a, req, err := d.ask(ctx)
+		a, req, err := d.askPage(ctx)
+		if err == nil && d.state.Done {
+			break // a budget is spent in the middle of a batch
+		}
 		if err != nil {
 			return err
 		}
@@ -106,6 +109,9 @@ func newDrain(o Options) (*drain, error) {
 		return nil, err
 	}
 	spec := o.Reader.Spec() // with the styles' own defaults
+	if spec.Items.Format == "xml" {
+		c.accept = "application/xml"
+	}
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
 		state: newState(spec.Pages), last: time.Now()}
 	if o.Doubts.NewestPath != "" {
@@ -158,6 +164,9 @@ func (d *drain) spent() bool {
 // request as its answers deserve.
 func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	s := d.state
+	if s.Page == 0 && s.At.IsStart() {
+		d.client.anew()
+	}
 	s.lap = d.overlap()
 	req, err := d.reader.Style().Request(s.At, d.askSize(), s.lap)
 	if err != nil {
@@ -256,6 +265,9 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return s.checked(), nil
 	}
 	m := d.seen.match(a.page.Items, d.pass())
+	if d.spec.Items.Merge {
+		m.late(a.page.Clashes)
+	}
 	d.look(&a.page, &m)
 	if left := d.itemsLeft(); left >= 0 && int64(m.Adds) > left {
 		return d.holdSome(&a.page, &m, left), &m
@@ -322,31 +334,28 @@ func (d *drain) endPass(ctx context.Context) {
 
 // walkFacts gathers what the walk at hand knows.
 func (d *drain) walkFacts() reconcile.Facts {
-	s := d.state
-	f := reconcile.Facts{
+	s := *d.state
+	s.hideTexts(d.opt.Client.Hide)
+	return reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
 		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
 		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew,
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
-		Stop: s.Stop, StopText: d.opt.Client.Hide(s.StopText), MoreKnown: s.MoreHere,
-		Reach: s.Reach, ReachText: d.opt.Client.Hide(s.ReachText),
+		Stop: s.Stop, StopText: s.StopText, MoreKnown: s.MoreHere,
+		Reach: s.Reach, ReachText: s.ReachText, HalfLeft: s.HalfLeft, PartialLeft: s.PartialLeft,
 		At: d.resumePoint(), PageSize: reconcile.SizeSummary{Start: d.shape.pages.SizeStart, Min: s.Least, Last: s.Size}, Waited: s.Waited,
 		Still:   s.Still,
 		Wording: s.Wording, Notices: s.Notices, Ties: s.Ties, Suspicion: s.Suspicion, Skips: s.Skips, Clamped: s.Clamped,
 	}
-	f.Still.Text = d.opt.Client.Hide(f.Still.Text)
-	for _, t := range s.HalfLeft {
-		f.HalfLeft = append(f.HalfLeft, d.opt.Client.Hide(t))
-	}
-	for _, t := range s.PartialLeft {
-		f.PartialLeft = append(f.PartialLeft, d.opt.Client.Hide(t))
-	}
-	return f
 }
 
-// resumePoint names the place where the walk stands, as the API counts.
+// resumePoint names the place from where a further run goes on, as the API
+// counts: the start where the position belongs to a session.
 func (d *drain) resumePoint() judge.Resume {
 	p := d.state.At
+	if d.client.cookies != nil {
+		p = adapters.Position{}
+	}
 	switch {
 	case p.URL != "":
 		return judge.Resume{Kind: "url", Value: p.URL}

@@ -47,6 +47,8 @@ type client struct {
 	retry   *retryablehttp.Client
 	limiter *rate.Limiter
 	origin  *url.URL
+	accept  string   // the kind of body to ask for
+	cookies *cookies // nil: none are kept
 }
 
 // An exchange is one request with all its tries. The policy is asked after
@@ -73,9 +75,12 @@ func newClient(o Client, source string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{opt: o, origin: u}
+	c := &client{opt: o, origin: u, accept: "application/json"}
 	if o.Rate > 0 {
 		c.limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, o.Burst))
+	}
+	if o.Cookies {
+		c.cookies = newCookies(o.Learn)
 	}
 	base := o.Transport
 	if base == nil {
@@ -149,7 +154,7 @@ func (c *client) request(ctx context.Context, r adapters.Request) (*retryablehtt
 			req.Header.Set(k, v)
 		}
 	}
-	def("Accept", "application/json")
+	def("Accept", c.accept)
 	def("User-Agent", c.opt.UserAgent)
 	def("Accept-Encoding", "gzip, zstd")
 	if c.opt.CacheBypass {
@@ -253,7 +258,7 @@ func readWire(r io.Reader, length, limit int64) ([]byte, error) {
 }
 
 // guard paces every request that goes out, redirects included, and adds the
-// credentials where the request goes to the source's own origin.
+// credentials and cookies where the request goes to the source's own origin.
 type guard struct {
 	client *client
 	base   http.RoundTripper
@@ -266,15 +271,39 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if c.opt.Auth != nil && sameOrigin(r.URL, c.origin) {
+	ours := sameOrigin(r.URL, c.origin)
+	if ours {
 		r = r.Clone(r.Context())
-		c.opt.Auth(r)
+		c.prove(r)
 	}
 	resp, err := g.base.RoundTrip(r)
-	if resp != nil {
-		resp.Request = asked // without the credentials
+	if resp == nil {
+		return nil, err
+	}
+	resp.Request = asked // without the credentials
+	if ours && c.cookies != nil {
+		c.cookies.keep(r.URL, resp)
 	}
 	return resp, err
+}
+
+// prove adds to a request of the source's own origin what proves who asks.
+func (c *client) prove(r *http.Request) {
+	if c.opt.Auth != nil {
+		c.opt.Auth(r)
+	}
+	if c.cookies != nil {
+		for _, k := range c.cookies.of(r.URL) {
+			r.AddCookie(k)
+		}
+	}
+}
+
+// anew begins a walk over the source.
+func (c *client) anew() {
+	if c.cookies != nil {
+		c.cookies.forget()
+	}
 }
 
 func (g *guard) CloseIdleConnections() {
@@ -331,13 +360,10 @@ func bare(h http.Header) {
 
 // authorized reports whether the config has credentials for a request.
 func (c *client) authorized(r *http.Request) bool {
-	if c.opt.Auth == nil {
-		return false
-	}
 	bare := r.Clone(r.Context())
 	bare.Header = http.Header{}
 	address := bare.URL.String()
-	c.opt.Auth(bare)
+	c.prove(bare)
 	return len(bare.Header) > 0 || bare.URL.String() != address
 }
 

@@ -82,6 +82,36 @@ func TestLaw(t *testing.T) {
 	}
 }
 
+// TestLawXML is the same law over worlds that answer in XML.
+func TestLawXML(t *testing.T) {
+	sum := &tally{}
+	for i := range *worlds / 3 {
+		p, seed := sim.Profiles()[i%len(sim.Profiles())], uint64(700_000+i)
+		s := sim.Random(rand.New(rand.NewPCG(seed, uint64(len(p)))), p)
+		if !s.ToXML() {
+			continue
+		}
+		var r fetchertest.Result
+		synctest.Test(t, func(t *testing.T) {
+			var err error
+			if r, err = fetchertest.Run(context.Background(), s); err != nil {
+				t.Fatalf("%s world %d: %v", p, seed, err)
+			}
+		})
+		sum.add(r)
+		if breach := r.Breach(); breach != "" {
+			t.Errorf("%s world %d: %s\n%s", p, seed, breach, r.Story())
+		}
+		if ok, _ := fetchertest.Drainable(r.Sim); ok && *tell && r.Ruling.Verdict != judge.Complete {
+			fmt.Printf("%s world %d could be drained\n%s\n", p, seed, r.Story())
+		}
+	}
+	t.Logf("%d worlds: %d COMPLETE, %d of %d drainable ones", sum.worlds, sum.complete, sum.drained, sum.drainable)
+	if sum.worlds < *worlds/5 || share(sum) < 0.99 {
+		t.Errorf("%d worlds in XML, and %d of %d drainable ones reached COMPLETE, want 0.99", sum.worlds, sum.drained, sum.drainable)
+	}
+}
+
 func share(t *tally) float64 {
 	if t.drainable == 0 {
 		return 1

@@ -67,6 +67,13 @@ type Client struct {
 	Seal   func(string) (string, bool)
 	Unseal func(string) string
 
+	// Cookies keeps what the source's own origin sets, for one walk, and sends
+	// it back there. The positions of such a walk belong to its session: none is
+	// stored, and a resumed run begins its pass anew. Learn, if set, is told
+	// every value, for Hide to hide.
+	Cookies bool
+	Learn   func(value string)
+
 	UserAgent   string
 	CacheBypass bool
 
@@ -125,6 +132,12 @@ func (o *Options) defaults() {
 	}
 	if c.UserAgent == "" {
 		c.UserAgent = "lastdrop"
+	}
+	if c.Learn == nil {
+		c.Learn = func(string) {}
+	}
+	if c.Cookies {
+		c.Seal = func(string) (string, bool) { return "", false }
 	}
 	if c.Hide == nil {
 		c.Hide = func(s string) string { return s }

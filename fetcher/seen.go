@@ -185,6 +185,18 @@ func (m *match) conflict(it adapters.Item, same, earlier bool) {
 	}
 }
 
+// late makes a conflict of a merged page what it is: parts of one item that
+// contradict each other, or one that came after its item was written.
+func (m *match) late(clashes []string) {
+	m.Conflicts += len(clashes)
+	m.SameID = m.Conflicts
+	for _, id := range clashes {
+		if len(m.Examples) < 3 {
+			m.Examples = append(m.Examples, clip(idText(id), 60))
+		}
+	}
+}
+
 // hold adds the first n items of a matched page. It returns the indexes of
 // the new ones and their keys.
 func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, keys []byte) {

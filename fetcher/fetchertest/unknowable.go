@@ -54,8 +54,9 @@ func (r Result) unhidden(lost []string) (rest []string) {
 			}
 			if it.ID.Kind == sim.NoID || it.ID.Kind == sim.NullID {
 				nameless++
+				continue
 			}
-			never[it.ID.String()] = true
+			never[r.Sim.Key(it)] = true
 		}
 	}
 	for _, k := range lost {

@@ -266,15 +266,17 @@ func (m *mortal) Commit(ctx context.Context, c fetcher.Checkpoint) error {
 }
 
 // RunKilled drains a Sim in several lives: up to five times the process dies
-// at a checkpoint that the dice choose, and the next one takes the run up. It
-// gives the number of deaths.
+// at a checkpoint that the dice choose, and the next one takes the run up, half
+// of the runs without any position of the life before. It gives the number of
+// deaths.
 func RunKilled(ctx context.Context, s *sim.Sim, dice sim.Dice) (Result, int, error) {
-	m := &Memory{}
+	m, session := &Memory{}, dice.IntN(2) == 1
 	for deaths := 0; ; deaths++ {
 		o, err := Options(s, m)
 		if err != nil {
 			return Result{}, deaths, err
 		}
+		o.Client.Cookies = session
 		o.Budget.Checkpoint = -1 // after every attempt: in a bubble the clock stands still
 		if deaths > 0 {
 			o.Resume = m.Resume()

@@ -91,6 +91,8 @@ type pull struct {
 	file   *sink.File
 	resume *fetcher.Resume
 	target string
+	// learned are the secrets that the source hands out.
+	learned learned
 }
 
 func begin(ctx context.Context, o Options) (*pull, error) {
@@ -203,6 +205,7 @@ func (p *pull) options() fetcher.Options {
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
+			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
 			Rate: float64(l.Rate), Burst: l.Burst, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
@@ -245,7 +248,7 @@ var secretParam = regexp.MustCompile(`([?&;]|%3[fF]|%26)([A-Za-z0-9_.\-\[\]%]{1,
 var userInfo = regexp.MustCompile(`://[^/\s@"'<>]+@`)
 
 func (p *pull) hide(s string) string {
-	s = userInfo.ReplaceAllString(p.cfg.Secrets.Hide(s), "://"+secret.Redacted+"@")
+	s = userInfo.ReplaceAllString(p.learned.hide(p.cfg.Secrets.Hide(s)), "://"+secret.Redacted+"@")
 	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
 		g := secretParam.FindStringSubmatch(m)
 		if !secret.Sensitive(g[2]) || secret.SealedValue(g[3]) {

@@ -73,6 +73,7 @@ type outcome struct {
 	asked    int64 // requests that reached the server
 	held     map[string]int
 	lines    int
+	file     string
 }
 
 // exits are the exit statuses that scripts know the verdicts by.
@@ -257,6 +258,7 @@ func (o *outcome) read(t *testing.T, target string, handler http.Handler) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.file = string(body)
 	world, isSim := handler.(*sim.Sim)
 	for line := range strings.Lines(string(body)) {
 		o.lines++

@@ -46,6 +46,16 @@ func items(from, n int) string {
 	return "[" + strings.TrimPrefix(b.String(), ",") + "]"
 }
 
+// baking is a server whose callers are known by a cookie, set with every answer.
+func baking(inner http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "lang", Value: "en"})
+		http.SetCookie(w, &http.Cookie{Name: "sid", Value: token, Path: "/"})
+		r.Header.Set("Authorization", "Bearer "+token)
+		inner.ServeHTTP(w, r)
+	})
+}
+
 func bearer(r *http.Request) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 }
@@ -81,20 +91,35 @@ func TestNoSecretIsKept(t *testing.T) {
 		fmt.Fprintf(w, `{"error":{"code":7,"message":"%s is out of quota"}}`, bearer(r))
 		return true
 	}
+	cutShort := func(w http.ResponseWriter, r *http.Request, from int) bool {
+		if from < 20 {
+			return false
+		}
+		fmt.Fprintf(w, `{"items":[{"id":21},{"notice":"results truncated for %[1]s"}],"message":"the list was truncated for %[1]s","next":null}`, bearer(r))
+		return true
+	}
+	const auth, cookies = `auth: {bearer: "${TOKEN}"}`, "cookies: true"
 	for name, c := range map[string]struct {
 		server   http.Handler
 		maxPages int64
+		source   string
 	}{
-		"401 at once":           {echoing(100, fails(401, 0)), 0},
-		"403 later":             {echoing(100, fails(403, 20)), 0},
-		"400 later":             {echoing(100, fails(400, 20)), 0},
-		"404 later":             {echoing(100, fails(404, 20)), 0},
-		"500 later":             {echoing(100, fails(500, 20)), 0},
-		"429 later":             {echoing(100, fails(429, 20)), 0},
-		"half a body":           {echoing(100, half), 0},
-		"an error with 200":     {echoing(100, wordy), 0},
-		"stopped in the middle": {echoing(100, nil), 2},
-		"all of it":             {echoing(100, nil), 0},
+		"401 at once":           {echoing(100, fails(401, 0)), 0, auth},
+		"403 later":             {echoing(100, fails(403, 20)), 0, auth},
+		"400 later":             {echoing(100, fails(400, 20)), 0, auth},
+		"404 later":             {echoing(100, fails(404, 20)), 0, auth},
+		"500 later":             {echoing(100, fails(500, 20)), 0, auth},
+		"429 later":             {echoing(100, fails(429, 20)), 0, auth},
+		"half a body":           {echoing(100, half), 0, auth},
+		"an error with 200":     {echoing(100, wordy), 0, auth},
+		"stopped in the middle": {echoing(100, nil), 2, auth},
+		"all of it":             {echoing(100, nil), 0, auth},
+		"words of a cut":        {echoing(100, cutShort), 0, auth},
+
+		"a cookie, 400 later":             {baking(echoing(100, fails(400, 20))), 0, cookies},
+		"a cookie, half a body":           {baking(echoing(100, half)), 0, cookies},
+		"a cookie, an error with 200":     {baking(echoing(100, wordy)), 0, cookies},
+		"a cookie, stopped in the middle": {baking(echoing(100, nil)), 2, cookies},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +132,7 @@ func TestNoSecretIsKept(t *testing.T) {
 				text := `
 version: 1
 name: echo
-source: {url: "${BASE}/items", auth: {bearer: "${TOKEN}"}}
+source: {url: "${BASE}/items", ` + c.source + `}
 pages: {style: next_url, next: {path: next}, end: [absent_continuation]}
 items: {path: items, id: id}
 limits: {retries: 1}

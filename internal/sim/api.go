@@ -361,6 +361,14 @@ func (a API) normal() API {
 	set(&a.Links.Form, LinkPlain)
 	set(&a.PastEnd, PastEmpty)
 	set(&a.Format, JSON)
+	if a.Format == XML { // which has no null
+		for _, end := range []*EndForm{&a.Token.End, &a.Next.End} {
+			if *end == EndNull {
+				*end = EndEmpty
+			}
+		}
+		a.EmptyItems = EmptyAbsent
+	}
 	if a.Items == "@this" {
 		a.Items = ""
 	}

@@ -9,6 +9,10 @@ func (List) stage() stage   { return onPage }
 func (List) harm() harm     { return passing }
 
 func (e List) apply(x *exchange) {
+	if x.api.Format == XML && listShape(e.Shape) == listObject { // one element there is a list of one
+		x.idle()
+		return
+	}
 	x.page.list = listShape(e.Shape)
 	x.void = true
 }
@@ -40,7 +44,7 @@ func (e Beside) apply(x *exchange) {
 
 // bare reports whether there is no envelope to put a field into.
 func (x *exchange) bare() bool {
-	return x.api.Items == "" || x.api.Format != JSON
+	return x.api.barren()
 }
 
 // Partial marks the answer as a part and leaves out what is behind Keep.

@@ -144,6 +144,9 @@ func (s *Sim) Hints() ClientHints {
 	a.totalHints(&h)
 	s.sliceHints(&h)
 	h.Require = s.require()
+	if a.Format == XML {
+		h.inXML()
+	}
 	return h
 }
 
@@ -314,7 +317,7 @@ func (a API) explicit() bool {
 }
 
 // barren reports whether there is no envelope.
-func (a API) barren() bool { return a.Items == "" || a.Format != JSON }
+func (a API) barren() bool { return a.Items == "" || a.Format != JSON && a.Format != XML }
 
 // require is the least strength that this API can reach.
 func (s *Sim) require() string {

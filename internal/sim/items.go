@@ -64,10 +64,13 @@ func (s *Sim) appendFiller(b []byte) []byte {
 	return b
 }
 
-// key is an item's identity as text: the JSON of its id, or, without one, the
+// Key is an item's identity as text: the JSON of its id, or, without one, the
 // canonical JSON of the item.
-func (s *Sim) key(it Item) string {
-	if it.ID.named() {
+func (s *Sim) Key(it Item) string {
+	switch {
+	case it.ID.named() && s.api.Format == XML:
+		return string(rawText(string(it.ID.appendText(nil))))
+	case it.ID.named():
 		return it.ID.String()
 	}
 	k, _ := canonical(s.appendItem(nil, it))
@@ -135,7 +138,7 @@ func (s *Sim) keys(items []Item) []string {
 	out := make([]string, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for _, it := range items {
-		k := s.key(it)
+		k := s.Key(it)
 		if !seen[k] {
 			seen[k] = true
 			out = append(out, k)

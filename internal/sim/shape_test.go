@@ -260,7 +260,7 @@ func TestFormats(t *testing.T) {
 		NDJSON: "{\"id\":1,\"rank\":4294967296,\"title\":\"caf\\u00e9 é 1.0\"}\n",
 		CSV:    "id,rank,title\r\n1,4294967296,\"caf\"\"é\"\" é 1.0\"\r\n",
 		XML: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed><item><id>1</id><rank>4294967296</rank>" +
-			"<title>caf&#34;é&#34; é 1.0</title></item></feed>\n",
+			"<title>café é 1.0</title></item></feed>\n",
 	} {
 		s := New(NewWorld(1, IntID), API{Format: format}, 1)
 		if got := fetch(s, "/items").Body; got != want {

@@ -42,11 +42,11 @@ func (s *Sim) Truth() Truth {
 		Ever:   make(map[string]bool), Served: make(map[string]bool),
 	}
 	for _, it := range s.inScope(s.World.Ever(s.n)) {
-		t.Ever[s.key(it)] = true
+		t.Ever[s.Key(it)] = true
 	}
 	for _, e := range s.log {
 		for _, it := range e.items {
-			t.Served[s.key(it)] = true
+			t.Served[s.Key(it)] = true
 		}
 		for _, k := range e.others {
 			t.Ever[k] = true

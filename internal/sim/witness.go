@@ -52,7 +52,7 @@ func (s *Sim) cleanWalk(t Truth) bool {
 func (s *Sim) lost(t Truth) map[int32]bool {
 	out := make(map[int32]bool)
 	for _, it := range s.inScope(s.World.Always(s.n)) {
-		if !t.Served[s.key(it)] {
+		if !t.Served[s.Key(it)] {
 			out[it.Seq] = true
 		}
 	}
