@@ -138,7 +138,7 @@ func (r *ruler) outside(s *Slices) {
 	case !t.Believed():
 		r.wonder("RC056", "no total counts what lies outside of the slices: items that lack the key, or lie outside the range, would be in none")
 		r.advise("say `slice.covers: range` if only the range is wanted, or leave from and to open and ask for items without the key by slice.without")
-	case t.Moved > 0 && r.f.Distinct < t.Max:
+	case t.Moved > 0: // also where as many are held as were ever declared: those that went meanwhile are among them
 		r.wonder("RC056", "the total of the whole moved, and it could not be shown at one moment that no item lies outside of the slices")
 	}
 }
