@@ -319,11 +319,11 @@ func (d *drain) endPass(ctx context.Context) {
 		d.countTotal(ctx)
 		d.markAfter(ctx)
 	}
-	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max {
+	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max && !(s.anchored(d.shape) && s.PassTotals.Explains(s.PassItems)) {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}
 	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
-	if !s.wantsPass(d.opt.Passes, d.opt.Tolerance, d.opt.MaxDrift) {
+	if !s.wantsPass(d.shape, d.opt.Passes, d.opt.Tolerance, d.opt.MaxDrift) {
 		return
 	}
 	was := s.Move
@@ -339,7 +339,7 @@ func (d *drain) walkFacts() reconcile.Facts {
 	return reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
 		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
-		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew,
+		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape),
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: s.StopText, MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: s.ReachText, HalfLeft: s.HalfLeft, PartialLeft: s.PartialLeft,

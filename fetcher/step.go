@@ -157,6 +157,9 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 			s.Unconfirmed = "the request past the end was answered with items from the middle of what had been read"
 			s.Move.Unverified++
 		}
+		if rows := int64(len(p.Items)); m.HasLast && m.Joins && rows < int64(p.Size) {
+			lapped = rows // all of it was read before, up to the last item: what came before it pushed it on
+		}
 		s.settleConfirmed(p, lapped, st)
 		return
 	}
@@ -187,10 +190,11 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 	if int64(rows) > lapped && s.Move.Moved > 0 {
 		s.Move.Unverified++ // the total moves, and what stands past it was not shown
 	}
-	s.Confirming = confirmNone
+	s.Confirming, s.PastEnd = confirmNone, int64(rows) <= lapped
 	total := judge.Count{}
 	if t, ok := mainTotal(p); ok {
 		total = judge.N(t.Value)
+		s.EndRank = t.Kind == judge.Exact && p.Start.OK && p.Start.N+int64(rows) >= t.Value
 	}
 	if !s.PassTotals.Collapsed && (rows == 0 || (int64(rows) <= lapped && rows < p.Size)) { // nothing past the end: empty, or its overlap alone and not full
 		s.Totals.Confirm(total)
@@ -495,9 +499,20 @@ func (s *State) endAt(strength reconcile.Strength, word string) {
 	s.stop(reconcile.StopEnd, word)
 }
 
+// anchored reports whether positions hold whatever moves, to the very end.
+func (s *State) anchored(sh shape) bool {
+	switch {
+	case sh.rank:
+		return s.EndRank
+	case sh.keyset:
+		return s.Ties == "" && (s.EndStrength == reconcile.Declared || s.PastEnd)
+	}
+	return false
+}
+
 // wantsPass reports whether another walk could settle what this one could
 // not.
-func (s *State) wantsPass(passes int, tol reconcile.Tolerance, maxDrift float64) bool {
+func (s *State) wantsPass(sh shape, passes int, tol reconcile.Tolerance, maxDrift float64) bool {
 	if s.Pass >= passes+s.Renewals {
 		return false
 	}
@@ -508,6 +523,10 @@ func (s *State) wantsPass(passes int, tol reconcile.Tolerance, maxDrift float64)
 	}
 	if s.Stop == reconcile.StopNotSaid && s.PassTotals.Live == 0 {
 		return false // without a total and an end word no pass can help
+	}
+	if s.anchored(sh) && s.Totals.Moved > 0 && s.Move.Verified() && s.Totals.Explains(s.Counts.Distinct) && s.PassTotals.Explains(s.PassItems) &&
+		!s.Totals.TooWide(maxDrift) {
+		return false // it moved, and was read whole
 	}
 	lo, hi, ok := s.Totals.Band(tol)
 	inside := ok && s.Counts.Distinct >= lo && s.Counts.Distinct <= hi

@@ -122,6 +122,11 @@ type Facts struct {
 	PassItems  int64    // distinct items seen in the last pass
 	PassNew    int64    // of them, never held before it
 
+	// Anchored: positions hold whatever moves. Rows were counted, and the last
+	// answer's own total ended where its rows did; or pages went on after the
+	// last item's own key, to an end that was said or confirmed.
+	Anchored bool
+
 	// The end: by which word, how strong that is by itself, and whether the
 	// confirming request past a full page contradicted or failed it.
 	EndReached  bool

@@ -121,6 +121,11 @@ func (r *ruler) counting() {
 	switch {
 	case f.Slices != nil && f.Slices.stand():
 		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())
+	case r.anchored():
+		r.inBand, r.exact = true, true
+		r.setMissing(0)
+		r.prove(Counted, "RC001", "held %s distinct of %s declared, while it moved: every border joined what was read, and the walk came to its last item",
+			num(f.Distinct), r.declared())
 	case f.Distinct < lo:
 		r.below(lo)
 	case f.Distinct > hi && !r.passFits():
@@ -129,6 +134,17 @@ func (r *ruler) counting() {
 	default:
 		r.within(lo, hi)
 	}
+}
+
+// anchored reports whether a source that moved was read whole by its positions:
+// every border of the last pass was shown to be whole up to the last item, and
+// what is held differs from the totals by no more than the changes that they
+// showed.
+func (r *ruler) anchored() bool {
+	f := r.f
+	t := &f.Totals
+	return f.Anchored && f.Stop == StopEnd && t.Moved > 0 && f.Movement.Verified() && f.PassItems > 0 &&
+		!t.TooWide(f.MaxDrift) && t.Explains(f.Distinct) && f.PassTotals.Explains(f.PassItems)
 }
 
 // below rules on fewer items than the least live total.

@@ -12,6 +12,7 @@ type Totals struct {
 	First, Last, Min, Max int64 // of the live exact totals
 	Live                  int   // how many live exact totals were seen
 	Moved                 int   // how often a live total differed from the one before it
+	Variation             int64 // by how many items in all: every change between two answers counts
 	Flapped               bool  // a live total moved, and came back to the value before
 	Collapsed             bool
 	CollapsedTo           int64
@@ -104,6 +105,7 @@ func (t *Totals) take(v int64) {
 	t.Live++
 	if v != t.Last {
 		t.Moved++
+		t.Variation += max(v-t.Last, t.Last-v)
 		if v == t.Last2 {
 			t.Flapped = true
 		}
@@ -130,6 +132,13 @@ func (t *Totals) Confirm(total judge.Count) {
 	if !total.OK || total.N > 0 {
 		t.Proven = true
 	}
+}
+
+// Explains reports whether the changes that the live totals showed can make the
+// difference between them and n items: each change is at most one item that
+// came behind the walk or that went after it was read.
+func (t *Totals) Explains(n int64) bool {
+	return t.Believed() && n >= t.Min-t.Variation && n <= t.Max+t.Variation
 }
 
 // Tolerance is how many items the operator says may be missing: the larger of
