@@ -319,6 +319,7 @@ func (d *drain) endPass(ctx context.Context) {
 		d.countTotal(ctx)
 		d.markAfter(ctx)
 	}
+	s.capped(d.shape.pages.Reach)
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}
