@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // plain is an item that has nothing but an id.
@@ -170,7 +171,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "notion", config: atBase, tens: "pages: {size: {max: 10}}", item: plain, reach: 10_000,
-			serve: notion(`,"request_status":{"type":"incomplete","incomplete_reason":"query_result_limit_reached"}`),
+			serve: notion(`,"request_status":{"type":"incomplete","incomplete_reason":"query_result_limit_reached"}`), // on every page
 			want:  [5]string{declared, declared, declared, declared, truncated},
 		},
 		{
@@ -233,13 +234,13 @@ func cursorAPIs() []presetAPI {
 func notion(cut string) func(listing, http.ResponseWriter, *http.Request) {
 	return func(l listing, w http.ResponseWriter, r *http.Request) {
 		b := posted(r)
-		before, _ := strconv.Atoi(b.StartCursor)
+		before, _ := strconv.Atoi(strings.TrimPrefix(b.StartCursor, "behind-"))
 		page, next, more := l.from(before, b.PageSize)
 		token, status := "null", ""
 		if more {
-			token = fmt.Sprintf("%q", strconv.Itoa(next))
+			token = fmt.Sprintf(`"behind-%d"`, next)
 		}
-		if !more && l.n > l.out {
+		if l.n > l.out {
 			status = cut
 		}
 		fmt.Fprintf(w, `{"object":"list","results":%s,"next_cursor":%s,"has_more":%t%s}`, page, token, more, status)

@@ -94,6 +94,9 @@ func (a presetAPI) holds(t *testing.T, n int, extra, want string) {
 	if out.report.Items.Distinct != int64(l.out) {
 		t.Errorf("%d distinct items, want %d", out.report.Items.Distinct, l.out)
 	}
+	if most := int64(n/10 + 20); out.asked > most {
+		t.Errorf("%d requests, want at most %d", out.asked, most)
+	}
 	for _, p := range s.againstTruth(out, handler) {
 		t.Error(p)
 	}

@@ -132,6 +132,36 @@ limits: {retries: 3}`,
 			config: reddit, verdict: judge.Complete, items: 999, detect: []string{"declared_end"}, never: []string{"end_at_known_cap"},
 		},
 		{
+			id: "B029", variant: "a cursor that is missing", about: "the documented end of an API, at the documented cap of a query",
+			server: world(2400, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after", End: sim.EndAbsent}, Size: sim.SizeRule{Max: 100}},
+				sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd}}),
+			config:  strings.Replace(reddit, "reach: 1000", "reach: 1000\n  end: [absent_continuation]\ncomplete: {require: assumed}", 1),
+			verdict: judge.Unknown, items: 1000, detect: []string{"end_at_known_cap"},
+		},
+		{
+			id: "B029", variant: "by offset", about: "the pages behind 1,000 items are empty, twice, and no total speaks",
+			server: world(2400, sim.API{Style: sim.Offset, Items: "children", Size: sim.SizeRule{Max: 100}}, sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEmpty}}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: offset
+  offset: {param: offset}
+  size: {param: limit, start: 100, max: 100}
+  reach: 1000
+  end: [empty_page]
+items: {path: children, id: id}
+complete: {require: assumed}
+limits: {retries: 3}`,
+			verdict: judge.Unknown, items: 1000, detect: []string{"end_at_known_cap"},
+		},
+		{
+			id: "B029", variant: "as many as the cap", about: "1,000 items, and a total that says so: the only case in which the cap is no doubt",
+			server: world(1000, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after"}, Size: sim.SizeRule{Max: 100}, Total: exact("total")},
+				sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd}}),
+			config:  reddit + "\ntotal: {path: total}",
+			verdict: judge.Complete, items: 1000, detect: []string{"declared_end"}, never: []string{"end_at_known_cap"},
+		},
+		{
 			id: "B032", about: "an export that hit its limit ends in a row of notices that looks like data",
 			server: func() http.Handler { return http.HandlerFunc(export) },
 			ids:    1000,
