@@ -231,7 +231,7 @@ func cursorAPIs() []presetAPI {
 
 // notion is a query whose list ends at 10,000 as at a real end, with what it
 // says there beside it.
-func notion(cut string) func(listing, http.ResponseWriter, *http.Request) {
+func notion(cut string) answers {
 	return func(l listing, w http.ResponseWriter, r *http.Request) {
 		b := posted(r)
 		before, _ := strconv.Atoi(strings.TrimPrefix(b.StartCursor, "behind-"))
