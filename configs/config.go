@@ -244,7 +244,7 @@ type Slice struct {
 	SliceKey
 	Then    *SliceKey `json:"then,omitempty" doc:"A second key, for slices that the first cannot split."`
 	Without *Reverse  `json:"without,omitempty" doc:"An extra slice for items that have no key."`
-	Reach   Scalar    `json:"reach,omitempty" doc:"auto (default), or the most items that one slice can hand out."`
+	Reach   Scalar    `json:"reach,omitempty" doc:"auto (default): pages.reach, else what the walk meets; or the most items that one slice can hand out."`
 	Lag     Duration  `json:"lag,omitempty" doc:"The youngest span stays provisional."`
 	Covers  string    `json:"covers,omitempty" enum:"all range" doc:"all: the slices are the whole source; range: only the range was asked for."`
 }

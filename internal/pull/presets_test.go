@@ -82,6 +82,32 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// TestPresetInSlices drains what is above the reach of a preset: pages.reach
+// tells from the first page on that it must be cut.
+func TestPresetInSlices(t *testing.T) {
+	const n = 2400
+	serve := func(_ listing, w http.ResponseWriter, r *http.Request) {
+		low, high := 0, n
+		_, _ = fmt.Sscanf(r.URL.Query().Get("numericFilters"), "created_at_i>=%d,created_at_i<%d", &low, &high) // without: all
+		size, at := intOf(r, "hitsPerPage", 20), intOf(r, "page", 0)
+		low, high = max(low, 0), min(high, n)
+		reach := min(high, low+1000)
+		var hits []string
+		for id := low + at*size; id < min(low+(at+1)*size, reach); id++ {
+			hits = append(hits, fmt.Sprintf(`{"id":%d,"objectID":"%d","created_at_i":%d}`, id+1, id+1, id))
+		}
+		fmt.Fprintf(w, `{"hits":[%s],"nbHits":%d,"page":%d,"nbPages":%d,"exhaustiveNbHits":true}`,
+			strings.Join(hits, ","), max(0, high-low), at, (max(0, reach-low)+size-1)/size)
+	}
+	presetAPI{preset: "hn-algolia"}.holds(t, n, atBase+`
+slice:
+  by: created_at_i
+  type: int
+  from: 0
+  to: 2400
+  params: {numericFilters: "created_at_i>={from},created_at_i<{to}"}`, serve, counted)
+}
+
 // answers is a server of a listing.
 type answers func(l listing, w http.ResponseWriter, r *http.Request)
 
