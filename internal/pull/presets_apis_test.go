@@ -22,7 +22,7 @@ func linkAPIs() []presetAPI {
 	return []presetAPI{
 		{
 			preset: "github-rest", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before, size, _ := pageLinks(l, w, r)
 				page, _, _ := l.from(before, size)
 				fmt.Fprint(w, page)
@@ -31,7 +31,7 @@ func linkAPIs() []presetAPI {
 		},
 		{
 			preset: "github-search", config: atBase, tens: "pages: {size: {max: 10}}", item: plain, reach: 1000,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before, size, _ := pageLinks(l, w, r)
 				if before >= 1000 {
 					w.WriteHeader(http.StatusUnprocessableEntity)
@@ -45,7 +45,7 @@ func linkAPIs() []presetAPI {
 		},
 		{
 			preset: "gitlab", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before, size, last := pageLinks(l, w, r)
 				page, _, more := l.from(before, size)
 				if link := w.Header().Get("Link"); link != "" {
@@ -66,7 +66,7 @@ func linkAPIs() []presetAPI {
 		},
 		{
 			preset: "shopify", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before, size := intOf(r, "page_info", 0), intOf(r, "limit", 50)
 				page, next, more := l.from(before, size)
 				var pairs []string
@@ -83,7 +83,7 @@ func linkAPIs() []presetAPI {
 		},
 		{
 			preset: "docker-registry", config: atBase, tens: "pages: {size: {max: 10}}", item: `"#"`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, next, more := l.from(intOf(r, "last", 0), intOf(r, "n", 100))
 				if more {
 					links(w, r, "next", fmt.Sprint("last=", next))
@@ -94,7 +94,7 @@ func linkAPIs() []presetAPI {
 		},
 		{
 			preset: "odata", config: atBase, tens: "pages: {next: {rebase: true}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, next, more := l.from(intOf(r, "$skiptoken", 0), 10)
 				link := ""
 				if more {
@@ -113,7 +113,7 @@ func cursorAPIs() []presetAPI {
 		{
 			preset: "github-graphql", config: `source: {url: "${BASE}/graphql", body: {variables: {owner: ada, name: engine}}}`,
 			tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				v := posted(r).Variables
 				before, _ := strconv.Atoi(v.After)
 				page, next, more := l.from(before, v.First)
@@ -128,7 +128,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "jira-v3", config: atBase, tens: "pages: {size: {start: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, next, more := l.from(intOf(r, "nextPageToken", 0), intOf(r, "maxResults", 50))
 				if more {
 					fmt.Fprintf(w, `{"issues":%s,"nextPageToken":"%d","isLast":false}`, page, next)
@@ -140,7 +140,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "hubspot-search", config: atBase, tens: "pages: {size: {max: 10}}", item: plain, reach: 10_000,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				b := posted(r)
 				before, _ := strconv.Atoi(b.After)
 				if before+b.Limit > 10_000 {
@@ -159,7 +159,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "slack", config: atBase, tens: "pages: {size: {start: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, next, more := l.from(intOf(r, "cursor", 0), intOf(r, "limit", 100))
 				token := ""
 				if more {
@@ -181,7 +181,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "kubernetes", config: atBase, tens: "pages: {size: {max: 10}}", item: `{"id":#,"metadata":{"uid":"u#"}}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, next, more := l.from(intOf(r, "continue", 0), intOf(r, "limit", 500))
 				token := ""
 				if more {
@@ -193,7 +193,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "mediawiki", config: atBase, tens: "pages: {size: {max: 10}}", item: `{"id":#,"pageid":#,"ns":0}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, next, more := l.from(intOf(r, "apcontinue", 0), intOf(r, "aplimit", 10))
 				token := ""
 				if more {
@@ -205,7 +205,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "openalex", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before := intOf(r, "cursor", 0)
 				page, next, _ := l.from(before, intOf(r, "per_page", 25))
 				token := "null"
@@ -218,7 +218,7 @@ func cursorAPIs() []presetAPI {
 		},
 		{
 			preset: "crossref", config: atBase, tens: "pages: {size: {start: 10}}", item: `{"id":#,"DOI":"10.5555/#"}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before, seen := 0, 0 // a cursor is never the same
 				_, _ = fmt.Sscanf(r.URL.Query().Get("cursor"), "%d-%d", &before, &seen)
 				page, next, _ := l.from(before, intOf(r, "rows", 20))
@@ -232,7 +232,7 @@ func cursorAPIs() []presetAPI {
 // notion is a query whose list ends at 10,000 as at a real end, with what it
 // says there beside it.
 func notion(cut string) answers {
-	return func(l listing, w http.ResponseWriter, r *http.Request) {
+	return func(l stock, w http.ResponseWriter, r *http.Request) {
 		b := posted(r)
 		before, _ := strconv.Atoi(strings.TrimPrefix(b.StartCursor, "behind-"))
 		page, next, more := l.from(before, b.PageSize)
@@ -252,7 +252,7 @@ func rankAPIs() []presetAPI {
 	return []presetAPI{
 		{
 			preset: "hn-algolia", config: atBase, tens: "pages: {size: {max: 10}}", item: `{"id":#,"objectID":"#"}`, reach: 1000,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				size, at := intOf(r, "hitsPerPage", 20), intOf(r, "page", 0)
 				page, _, _ := l.from(at*size, size)
 				n, pages := l.n, (l.out+size-1)/size
@@ -266,7 +266,7 @@ func rankAPIs() []presetAPI {
 		{
 			preset: "elasticsearch", config: `source: {url: "${BASE}/_search", body: {pit: {id: abc}}}`, tens: "pages: {size: {start: 10}}",
 			item: `{"id":#,"_index":"a","_id":"#","sort":[#]}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				b, before := posted(r), 0
 				if len(b.SearchAfter) > 0 {
 					before = b.SearchAfter[0]
@@ -283,7 +283,7 @@ func rankAPIs() []presetAPI {
 		},
 		{
 			preset: "stripe-like", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, _, more := l.from(intOf(r, "starting_after", 0), intOf(r, "limit", 10))
 				fmt.Fprintf(w, `{"object":"list","data":%s,"has_more":%t}`, page, more)
 			},
@@ -291,7 +291,7 @@ func rankAPIs() []presetAPI {
 		},
 		{
 			preset: "socrata", config: atBase, tens: "pages: {size: {max: 10}}", item: `{":id":"row-#","id":"#"}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, _, _ := l.from(intOf(r, "$offset", 0), intOf(r, "$limit", 1000))
 				fmt.Fprint(w, page)
 			},
@@ -300,7 +300,7 @@ func rankAPIs() []presetAPI {
 		{
 			preset: "socrata", tens: "pages: {size: {max: 10}}", item: `{":id":"row-#","id":"#"}`,
 			config: atBase + "\n" + `total: {url: "${BASE}/items?$select=count(*)+as+n", path: 0.n}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				if r.URL.Query().Get("$select") == "count(*) as n" {
 					fmt.Fprintf(w, `[{"n":"%d"}]`, l.n)
 					return
@@ -312,7 +312,7 @@ func rankAPIs() []presetAPI {
 		},
 		{
 			preset: "ckan", config: atBase, tens: "pages: {size: {max: 10}}", item: `{"id":#,"_id":#}`,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, _, _ := l.from(intOf(r, "offset", 0), intOf(r, "limit", 100))
 				fmt.Fprintf(w, `{"success":true,"result":{"records":%s,"total":%d,"total_was_estimated":false}}`, page, l.n)
 			},
@@ -320,7 +320,7 @@ func rankAPIs() []presetAPI {
 		},
 		{
 			preset: "jira", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before, size := intOf(r, "startAt", 0), min(intOf(r, "maxResults", 50), 1000)
 				page, _, _ := l.from(before, size)
 				fmt.Fprintf(w, `{"startAt":%d,"maxResults":%d,"total":%d,"issues":%s}`, before, size, l.n, page)
@@ -329,7 +329,7 @@ func rankAPIs() []presetAPI {
 		},
 		{
 			preset: "wordpress", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				size, at := intOf(r, "per_page", 10), intOf(r, "page", 1)
 				last := (l.out + size - 1) / size
 				if at > max(last, 1) {
@@ -346,7 +346,7 @@ func rankAPIs() []presetAPI {
 		},
 		{
 			preset: "discourse", config: atBase, item: plain,
-			serve: func(l listing, w http.ResponseWriter, r *http.Request) {
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				page, _, more := l.from(intOf(r, "page", 0)*30, 30)
 				link := ""
 				if more {

@@ -86,7 +86,7 @@ func TestPresets(t *testing.T) {
 // tells from the first page on that it must be cut.
 func TestPresetInSlices(t *testing.T) {
 	const n = 2400
-	serve := func(_ listing, w http.ResponseWriter, r *http.Request) {
+	serve := func(_ stock, w http.ResponseWriter, r *http.Request) {
 		low, high := 0, n
 		_, _ = fmt.Sscanf(r.URL.Query().Get("numericFilters"), "created_at_i>=%d,created_at_i<%d", &low, &high) // without: all
 		size, at := intOf(r, "hitsPerPage", 20), intOf(r, "page", 0)
@@ -108,14 +108,14 @@ slice:
   params: {numericFilters: "created_at_i>={from},created_at_i<{to}"}`, serve, counted)
 }
 
-// answers is a server of a listing.
-type answers func(l listing, w http.ResponseWriter, r *http.Request)
+// answers is a server of a stock.
+type answers func(l stock, w http.ResponseWriter, r *http.Request)
 
 // cutOnce cuts the second answer in its half, so that the walk goes on in
 // another page size where the API takes one.
 func cutOnce(serve answers) answers {
 	var asked atomic.Int64
-	return func(l listing, w http.ResponseWriter, r *http.Request) {
+	return func(l stock, w http.ResponseWriter, r *http.Request) {
 		if asked.Add(1) != 2 {
 			serve(l, w, r)
 			return
@@ -134,7 +134,7 @@ func cutOnce(serve answers) answers {
 // holds drains n items and holds the outcome, and what was written, against
 // what must be.
 func (a presetAPI) holds(t *testing.T, n int, extra string, serve answers, want string) {
-	l := listing{n: n, out: n, item: a.item}
+	l := stock{n: n, out: n, item: a.item}
 	if a.reach > 0 {
 		l.out = min(n, a.reach)
 	}
@@ -168,9 +168,9 @@ func (a presetAPI) holds(t *testing.T, n int, extra string, serve answers, want 
 	}
 }
 
-// A listing is what a server has: the items 1 to n, of which it hands out the
+// A stock is what a server has: the items 1 to n, of which it hands out the
 // first so many.
-type listing struct {
+type stock struct {
 	n, out int
 	item   string
 }
@@ -178,7 +178,7 @@ type listing struct {
 // from gives a page as a JSON list: the items behind the first so many.
 // next tells how many stand before the page after it, more whether there is
 // one.
-func (l listing) from(before, size int) (page string, next int, more bool) {
+func (l stock) from(before, size int) (page string, next int, more bool) {
 	var items []string
 	next = min(before+size, l.out)
 	for i := before; i < next; i++ {
@@ -230,7 +230,7 @@ func links(w http.ResponseWriter, r *http.Request, pairs ...string) {
 
 // pageLinks sends the links of an API that counts pages from 1, and gives what
 // stands before the page, and the last page.
-func pageLinks(l listing, w http.ResponseWriter, r *http.Request) (before, size, last int) {
+func pageLinks(l stock, w http.ResponseWriter, r *http.Request) (before, size, last int) {
 	size, page := intOf(r, "per_page", 30), intOf(r, "page", 1)
 	last = (l.out + size - 1) / size
 	var pairs []string
