@@ -204,6 +204,22 @@ func cursorAPIs() []presetAPI {
 			want: [5]string{assumed, assumed, assumed, assumed, assumed},
 		},
 		{
+			preset: "s3-list", config: atBase, tens: "pages: {size: {max: 10}}", item: `<Contents><Key>a/#</Key><id>#</id></Contents>`,
+			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
+				before, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("continuation-token"), "behind-"))
+				page, next, more := l.from(before, min(intOf(r, "max-keys", 1000), 1000))
+				token := ""
+				if more {
+					token = fmt.Sprintf("<NextContinuationToken>behind-%d</NextContinuationToken>", next)
+				}
+				w.Header().Set("Content-Type", "application/xml")
+				fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name>`+
+					`<KeyCount>%d</KeyCount><IsTruncated>%t</IsTruncated>%s%s</ListBucketResult>`,
+					next-before, more, token, strings.NewReplacer("[", "", "]", "", ",", "").Replace(page))
+			},
+			want: [5]string{declared, declared, declared, declared, declared},
+		},
+		{
 			preset: "openalex", config: atBase, tens: "pages: {size: {max: 10}}", item: plain,
 			serve: func(l stock, w http.ResponseWriter, r *http.Request) {
 				before := intOf(r, "cursor", 0)
