@@ -44,6 +44,8 @@ type Pages struct {
 	SizeMin   int
 	SizeMax   int // 0: not known
 
+	Reach int64 // the most items that one query hands out, as documented; 0: not known
+
 	NumberParam string
 	NumberFirst int64
 	NumberEcho  string // path of the page number that the server says it answered with

@@ -124,6 +124,7 @@ func (r *reading) checkPages(p *Pages) {
 	if p.Last != nil && p.Last.Path == "" && p.Last.Header == "" {
 		r.lacks("pages.last.path", "say where the count of pages stands: a path, or a header")
 	}
+	r.atLeast("pages.reach", p.Reach, 0)
 	if p.Number != nil && p.Number.First != nil && *p.Number.First < 0 {
 		r.bad("pages.number.first", "is below 0", "")
 	}

@@ -14,7 +14,7 @@ import (
 type Config struct {
 	Version  int      `json:"version" need:"add version: 1" doc:"The version of this format: 1."`
 	Name     string   `json:"name" need:"give the pull a name, e.g. name: issues" doc:"The pull's name in reports and in the store: small letters, digits, dots, dashes and underscores."`
-	Preset   string   `json:"preset,omitempty" doc:"A named set of what is known of an API. Not in this version."`
+	Preset   string   `json:"preset,omitempty" doc:"A named set of keys for a known API: lastdrop presets lists them; keys of the file win over those of the preset, one by one."`
 	Source   Source   `json:"source" need:"say what to ask, e.g. source: {url: https://api.example.com/items}" doc:"What is asked, and as whom."`
 	Pages    Pages    `json:"pages" need:"@style" doc:"How the API pages: its style, and where position, size and end marks travel."`
 	Items    Items    `json:"items" doc:"Where the items stand in an answer, and what makes an item's identity."`
@@ -83,6 +83,7 @@ type Pages struct {
 	More    *More    `json:"more,omitempty" doc:"A flag that says whether there is more."`
 	Last    *Where   `json:"last,omitempty" doc:"The server's own count of pages."`
 	Link    *Link    `json:"link,omitempty" doc:"What else a Link header says."`
+	Reach   int64    `json:"reach,omitempty" doc:"The most items that one query hands out, as the API documents: an end claimed there is none. 0: no such cap is known."`
 	End     EndRules `json:"end,omitempty" doc:"What the API documents as its end: short_page, empty_page, absent_link, absent_continuation, or a status."`
 	Pin     *Pin     `json:"pin,omitempty" doc:"A snapshot that the first answer names and the others ask for."`
 	Sort    *Sort    `json:"sort,omitempty" doc:"The order to ask for."`
@@ -243,7 +244,7 @@ type Slice struct {
 	SliceKey
 	Then    *SliceKey `json:"then,omitempty" doc:"A second key, for slices that the first cannot split."`
 	Without *Reverse  `json:"without,omitempty" doc:"An extra slice for items that have no key."`
-	Reach   Scalar    `json:"reach,omitempty" doc:"auto (default), or the most items that one slice can hand out."`
+	Reach   Scalar    `json:"reach,omitempty" doc:"auto (default): pages.reach, else what the walk meets; or the most items that one slice can hand out."`
 	Lag     Duration  `json:"lag,omitempty" doc:"The youngest span stays provisional."`
 	Covers  string    `json:"covers,omitempty" enum:"all range" doc:"all: the slices are the whole source; range: only the range was asked for."`
 }

@@ -32,13 +32,10 @@ func Load(path string, env func(string) (string, bool)) (*Config, error) {
 // Parse reads a config. name stands for the file in errors. With a nil env no
 // variable is set. The error is always an Errors.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
-	if env == nil {
-		env = func(string) (string, bool) { return "", false }
-	}
-	r := &reading{file: name, env: env, secrets: secret.NewSet(), nodes: map[pointer]*node{}, faulty: map[pointer]bool{}, excused: map[pointer]bool{}}
+	r := newReading(name, env)
 	n := r.tree(data)
-	if n == nil {
-		return nil, r.errs
+	if n == nil || !r.underlay(n) {
+		return nil, r.errs.sorted()
 	}
 	c := &Config{}
 	r.structure(n, c)
@@ -65,7 +62,15 @@ type reading struct {
 	excused map[pointer]bool // missing keys that a misspelt one was meant to be
 }
 
-// said reports whether the file gives a key, by its path.
+// newReading begins to read a config; name stands for the file in errors.
+func newReading(name string, env func(string) (string, bool)) *reading {
+	if env == nil {
+		env = func(string) (string, bool) { return "", false }
+	}
+	return &reading{file: name, env: env, secrets: secret.NewSet(), nodes: map[pointer]*node{}, faulty: map[pointer]bool{}, excused: map[pointer]bool{}}
+}
+
+// said reports whether the file, or the preset under it, gives a key, by its path.
 func (r *reading) said(path string) bool { return r.nodes[at(path)] != nil }
 
 // note notes an error. A second one at the same place is not noted: it would

@@ -9,10 +9,11 @@ import (
 )
 
 // Hash names what a config pulls and how it judges: the SHA-256, in hex, of
-// its normalised form, in which defaults are filled in and every secret is
-// only a mark in its place. Two files that differ in comments, order of keys,
-// quoting or the values of secrets have one hash. Limits, output.on and the
-// schedule are no part of it: they may change while a run is unfinished.
+// its normalised form, in which defaults and the preset's keys are filled in
+// and every secret is only a mark in its place. Two files that differ in
+// comments, order of keys, quoting or the values of secrets have one hash.
+// Limits, output.on and the schedule are no part of it: they may change while
+// a run is unfinished.
 func (c *Config) Hash() string {
 	tree := c.tree(func(m *mark) string { return m.hashed }, func(s string) string { return s })
 	delete(tree, "limits")
@@ -43,6 +44,7 @@ func (c *Config) tree(marked func(*mark) string, plain func(string) string) map[
 	if err := dec.Decode(&tree); err != nil {
 		panic(fmt.Sprintf("configs: a config that does not decode: %v", err))
 	}
+	delete(tree, "preset") // its keys are filled in
 	c.rewrite(tree, root, marked, plain)
 	return tree
 }

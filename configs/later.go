@@ -15,7 +15,6 @@ type laterKey struct {
 }
 
 var later = []laterKey{
-	{"preset", "", "named presets"},
 	{"for_each", "", "pulls that feed each other"},
 	{"incremental", "", "incremental runs"},
 	{"pages.style", "auto", "the detection of styles"},

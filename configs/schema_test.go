@@ -20,6 +20,9 @@ var update = flag.Bool("update", false, "write the generated files anew")
 
 func TestSchemaFollowsTheTypes(t *testing.T) {
 	s := structSchema(reflect.TypeFor[Config]())
+	needed := takeRequired(s)
+	s.Required = []string{"version", "name"}
+	s.If, s.Else = &jsonschema.Schema{Required: []string{"preset"}}, needed // with a preset, Parse knows what is missing
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "lastdrop config"
 	s.Description = "One pull: what to ask, how the API pages, and what it takes to call the result complete."
@@ -214,6 +217,27 @@ func structSchema(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
+// takeRequired takes the required keys out of a schema and the mappings below
+// it, and returns a schema of them alone; nil where there are none. Lists are
+// left as they are: no preset adds to them.
+func takeRequired(s *jsonschema.Schema) *jsonschema.Schema {
+	out := &jsonschema.Schema{Required: s.Required, PropertyOrder: []string{}}
+	s.Required = nil
+	for _, name := range s.PropertyOrder {
+		if below := takeRequired(s.Properties[name]); below != nil {
+			if out.Properties == nil {
+				out.Properties = map[string]*jsonschema.Schema{}
+			}
+			out.Properties[name] = below
+			out.PropertyOrder = append(out.PropertyOrder, name)
+		}
+	}
+	if len(out.Required) == 0 && len(out.Properties) == 0 {
+		return nil
+	}
+	return out
+}
+
 func words(list ...string) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
 	for _, w := range list {
@@ -257,6 +281,8 @@ func readFile(t testing.TB, name string) []byte {
 func testEnv(name string) (string, bool) {
 	v, ok := map[string]string{
 		"API_TOKEN": "tok-0123456789abcdef", "API_USER": "ada", "API_PASSWORD": "s3cr3t pass/word", "API_KEY": "key-fedcba9876543210",
+		"GITHUB_TOKEN": "gh-0123456789abcdef", "GITLAB_TOKEN": "gl-0123456789abcdef", "SLACK_TOKEN": "sl-0123456789abcdef",
+		"NOTION_TOKEN": "no-0123456789abcdef", "POINT_IN_TIME": "46ToAwMDaWR5",
 		"REGION": "eu-west", "PAGE_SIZE": "50", "STRICT": "true", "EMPTY": "",
 	}[name]
 	return v, ok

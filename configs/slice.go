@@ -22,6 +22,9 @@ func (c *Config) Slicing(now time.Time) *slicing.Spec {
 	}
 	out := &slicing.Spec{RangeOnly: s.Covers == "range", ToNow: s.To == "now"}
 	out.Reach, _ = strconv.ParseInt(string(s.Reach), 10, 64)
+	if out.Reach == 0 {
+		out.Reach = c.Pages.Reach
+	}
 	for _, one := range s.keys() {
 		k := one.key()
 		whole, _ := k.Whole(string(one.From), string(one.To), now, time.Duration(s.Lag))

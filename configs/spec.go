@@ -93,7 +93,7 @@ func (t Total) spec() adapters.TotalSpec {
 }
 
 func (p *Pages) spec() adapters.Pages {
-	s := adapters.Pages{Style: p.Style, SizeParam: p.Size.Param, SizeStart: p.Size.Start, SizeMin: p.Size.Min, SizeMax: p.Size.Max}
+	s := adapters.Pages{Style: p.Style, Reach: p.Reach, SizeParam: p.Size.Param, SizeStart: p.Size.Start, SizeMin: p.Size.Min, SizeMax: p.Size.Max}
 	p.positions(&s)
 	p.endMarks(&s)
 	if p.Pin != nil {

@@ -37,7 +37,7 @@ func TestSpecOfAllKeys(t *testing.T) {
 			MoreHeader: "X-Done", MoreEndWhen: &yes, MoreAbsent: judge.Yes, LastHeader: "X-Total-Pages",
 			LinkEndWhen: map[string]string{"results": "false"}, PinParam: "revision", PinPath: "header.revision",
 			SortParam: "order", SortValue: "id", SortUnique: true,
-			EndShortPage: true, EndEmptyPage: true, EndAbsentContinuation: true,
+			Reach: 10000, EndShortPage: true, EndEmptyPage: true, EndAbsentContinuation: true,
 			EndStatus: []adapters.EndStatus{{Status: 404}, {Status: 400, Path: "code", Is: "7"}},
 		},
 		Items:   adapters.Items{Path: "data.#.item", IDs: []string{"a", "b.c"}, Format: "json", CheckPath: "kind", CheckEquals: "story", Merge: true, Batch: "batchcomplete"},

@@ -253,7 +253,7 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		s.Ceiling = s.Size
 		return step{action: judge.ActionRetrySmaller, state: reconcile.Partial, cause: a.text + "; once more without the overlap on top"}, nil
 	}
-	if partial && s.canShrink(d.shape) {
+	if partial && a.text != s.PartialSign && s.canShrink(d.shape) {
 		st := step{action: "retry_smaller", state: reconcile.Partial, cause: a.text}
 		s.shrink(d.shape, a.text, &st)
 		return st, nil
@@ -273,7 +273,7 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return d.holdSome(&a.page, &m, left), &m
 	}
 	if partial {
-		s.PartialLeft = append(s.PartialLeft, fmt.Sprintf("%s: %s", describe(s.At), a.text))
+		s.partialLeft(a.text)
 	}
 	st := s.onPage(d.shape, &a.page, &m)
 	if st.hold {
@@ -319,6 +319,7 @@ func (d *drain) endPass(ctx context.Context) {
 		d.countTotal(ctx)
 		d.markAfter(ctx)
 	}
+	s.capped(d.shape.pages.Reach)
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max && !(s.anchored(d.shape) && s.PassTotals.Explains(s.PassItems)) {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}

@@ -45,6 +45,10 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 			s.halt(reconcile.StopRefused, fmt.Sprintf("%s: %s, but the server itself had pointed there", where, a.text))
 			break
 		}
+		if s.Confirming != confirmNone && s.EndStrength != reconcile.None { // it was said in words before
+			s.endAt(s.EndStrength, s.EndWord+"; past it: "+a.text)
+			break
+		}
 		s.endAt(reconcile.Assumed, a.text)
 	case kindExpired:
 		s.expired(a, &st)

@@ -36,7 +36,8 @@ func movingStyles() map[string]sim.API {
 		"offset":  {Style: sim.Offset, Items: "items", Total: exact, Size: size},
 		"page":    {Style: sim.Page, Items: "items", Total: exact, Size: size},
 		"algolia": {Style: sim.Algolia, Items: "hits", ID: "objectID", Total: sim.TotalRule{Kind: sim.TotalExact, Path: "nbHits"}, Last: sim.LastRule{Path: "nbPages"}, Size: size},
-		"keyset":  {Style: sim.Keyset, Items: "items", Total: exact, Size: size, SortField: "rank", Key: sim.KeyRule{Inclusive: true}},
+		"keyset": {Style: sim.Keyset, Items: "items", Total: exact, Size: size, SortField: "rank", More: sim.MoreRule{Path: "more"},
+			Key: sim.KeyRule{Inclusive: true}},
 	}
 }
 

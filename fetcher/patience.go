@@ -69,6 +69,9 @@ func (d *drain) triesFor(a *answer) int {
 	case kindNothing:
 		return min(3, retries)
 	case kindPartial:
+		if s.PartialSign != "" && a.text == s.PartialSign {
+			return 0 // it stayed on an earlier page
+		}
 		if small {
 			return min(1, retries)
 		}

@@ -102,6 +102,7 @@ type State struct {
 
 	HalfLeft    []string `json:"half_left,omitempty"`
 	PartialLeft []string `json:"partial_left,omitempty"`
+	PartialSign string   `json:"partial_sign"` // the sign of the last of them: it stayed, whatever was tried
 	Wording     []string `json:"wording,omitempty"`
 	Notices     []string `json:"notices,omitempty"`
 	Examples    []string `json:"examples,omitempty"`
@@ -183,7 +184,7 @@ func (s *State) positions() []*adapters.Position {
 
 // hideTexts hides secrets in every text that may quote the server.
 func (s *State) hideTexts(hide func(string) string) {
-	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion, &s.Still.Text, &s.Stood} {
+	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion, &s.Still.Text, &s.Stood, &s.PartialSign} {
 		*t = hide(*t)
 	}
 	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree} {

@@ -493,6 +493,21 @@ func (s *State) reach(text string) {
 	s.stop(reconcile.StopReach, s.ReachText)
 }
 
+// capped takes an end back that stands where the API is documented to hand out
+// no more: an end claimed at a known cap looks like a real one. Only a total
+// that is held can tell them apart.
+func (s *State) capped(reach int64) {
+	if reach == 0 || max(s.PassRows, s.High) < reach || s.PassTotals.Believed() && s.short() == 0 {
+		return
+	}
+	if s.Stop != reconcile.StopEnd && s.Stop != reconcile.StopNotSaid {
+		return
+	}
+	word := s.StopText
+	s.EndStrength, s.EndWord, s.Ended = reconcile.None, "", false
+	s.reach(fmt.Sprintf("pages.reach documents that one query hands out %d items at most, so that an end there is none: %s", reach, word))
+}
+
 // endAt ends the walk at an end of a given strength.
 func (s *State) endAt(strength reconcile.Strength, word string) {
 	s.EndStrength, s.EndWord, s.Ended, s.MoreHere = strength, word, true, false
@@ -524,7 +539,7 @@ func (s *State) wantsPass(sh shape, passes int, tol reconcile.Tolerance, maxDrif
 	if s.Stop == reconcile.StopNotSaid && s.PassTotals.Live == 0 {
 		return false // without a total and an end word no pass can help
 	}
-	if s.anchored(sh) && s.Totals.Moved > 0 && s.Move.Verified() && s.Totals.Explains(s.Counts.Distinct) && s.PassTotals.Explains(s.PassItems) &&
+	if s.anchored(sh) && s.Totals.Moved > 0 && s.Move.Verified() && s.Counts.Distinct >= s.Totals.Min && s.Totals.Explains(s.Counts.Distinct) && s.PassTotals.Explains(s.PassItems) &&
 		!s.Totals.TooWide(maxDrift) {
 		return false // it moved, and was read whole
 	}

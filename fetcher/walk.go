@@ -214,6 +214,16 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	return true
 }
 
+// partialLeft notes a page that is held although it says that it is a part. A
+// sign that stays may be one of the whole query, on every page: it is tried to
+// be got rid of once, and a few of those pages are named.
+func (s *State) partialLeft(sign string) {
+	s.PartialSign = sign
+	if len(s.PartialLeft) < 5 {
+		s.PartialLeft = append(s.PartialLeft, fmt.Sprintf("%s: %s", describe(s.At), sign))
+	}
+}
+
 func (s *State) clampedEcho(sh shape, p *adapters.Page) bool {
 	if !p.AskedPage.OK || p.More == judge.Yes || p.Next.State == adapters.Follow || p.Offered || p.Doubt != "" || (p.LastPages.OK && p.AskedPage.N-sh.pages.NumberFirst < p.LastPages.N) {
 		return false // the server's own count says that there is such a page

@@ -27,6 +27,22 @@ items: {path: results, id: id}
 total: {path: total}
 limits: {retries: 3}`
 
+// reddits is a list whose cursor is null after 1,000 items, whatever follows.
+func reddits(n int) func() http.Handler {
+	return world(n, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after"}, Size: sim.SizeRule{Max: 100}},
+		sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd}})
+}
+
+const reddit = `
+source: {url: "${BASE}/items"}
+pages:
+  style: cursor
+  cursor: {param: cursor, path: after}
+  size: {param: limit, start: 100, max: 100}
+  reach: 1000
+items: {path: children, id: id}
+limits: {retries: 3}`
+
 // silentCaps are servers that hand out a part and call it a day.
 func silentCaps() []scenario {
 	return []scenario{
@@ -103,6 +119,47 @@ pages:
 items: {path: changes, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Unknown, items: 250, detect: []string{"requested_limit_clamped", "parameter_not_honoured"},
+		},
+		{
+			id: "B029", about: "after 1,000 of 2,400 items the cursor is null, as at a real end",
+			server: reddits(2400),
+			config: reddit, verdict: judge.Unknown, items: 1000, detect: []string{"end_at_known_cap"}, never: []string{"declared_end"},
+		},
+		{
+			// The cap stands where an end is claimed, and nowhere else.
+			id: "B029", variant: "below the cap", about: "999 items and a null cursor, of a list that hands out 1,000",
+			server: reddits(999),
+			config: reddit, verdict: judge.Complete, items: 999, detect: []string{"declared_end"}, never: []string{"end_at_known_cap"},
+		},
+		{
+			id: "B029", variant: "a cursor that is missing", about: "the documented end of an API, at the documented cap of a query",
+			server: world(2400, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after", End: sim.EndAbsent}, Size: sim.SizeRule{Max: 100}},
+				sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd}}),
+			config:  strings.Replace(reddit, "reach: 1000", "reach: 1000\n  end: [absent_continuation]\ncomplete: {require: assumed}", 1),
+			verdict: judge.Unknown, items: 1000, detect: []string{"end_at_known_cap"},
+		},
+		{
+			id: "B029", variant: "by offset", about: "the pages behind 1,000 items are empty, twice, and no total speaks",
+			server: world(2400, sim.API{Style: sim.Offset, Items: "children", Size: sim.SizeRule{Max: 100}}, sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEmpty}}),
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: offset
+  offset: {param: offset}
+  size: {param: limit, start: 100, max: 100}
+  reach: 1000
+  end: [empty_page]
+items: {path: children, id: id}
+complete: {require: assumed}
+limits: {retries: 3}`,
+			verdict: judge.Unknown, items: 1000, detect: []string{"end_at_known_cap"},
+		},
+		{
+			id: "B029", variant: "as many as the cap", about: "1,000 items, and a total that says so: the only case in which the cap is no doubt",
+			server: world(1000, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after"}, Size: sim.SizeRule{Max: 100}, Total: exact("total")},
+				sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd}}),
+			config:  reddit + "\ntotal: {path: total}",
+			verdict: judge.Complete, items: 1000, detect: []string{"declared_end"}, never: []string{"end_at_known_cap"},
 		},
 		{
 			id: "B032", about: "an export that hit its limit ends in a row of notices that looks like data",

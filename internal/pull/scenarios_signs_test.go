@@ -95,6 +95,8 @@ var signsOf = map[string][]sign{
 	"requested_limit_clamped":   {rule("RC038"), cappedStart},
 	"parameter_not_honoured":    {rule("RC008", "ignores")},
 	"weak_end":                  {rule("RC024")},
+	"end_at_known_cap":          {rule("RC003", "pages.reach documents")},
+	"declared_end":              {rule("RC030")},
 
 	// Ends.
 	"empty_page_before_total": {attempts(func(a reconcile.Attempt) bool { return strings.Contains(a.Cause, "empty page before the total") })},

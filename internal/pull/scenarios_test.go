@@ -270,14 +270,23 @@ func (o *outcome) read(t *testing.T, target string, handler http.Handler) {
 			o.held[key]++
 			continue
 		}
-		var item struct {
-			ID json.RawMessage `json:"id"`
-		}
-		if err := json.Unmarshal([]byte(line), &item); err != nil {
-			t.Errorf("the file holds a line that is no item: %q: %v", line, err)
-		}
-		o.held[strings.Trim(string(item.ID), `"`)]++
+		o.held[idOf(t, line)]++
 	}
+}
+
+// idOf gives the id of a line: that of an object, or a text itself.
+func idOf(t *testing.T, line string) string {
+	t.Helper()
+	if line = strings.TrimSpace(line); strings.HasPrefix(line, `"`) {
+		return strings.Trim(line, `"`)
+	}
+	var item struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(line), &item); err != nil {
+		t.Errorf("the file holds a line that is no item: %q: %v", line, err)
+	}
+	return strings.Trim(string(item.ID), `"`)
 }
 
 // order lists the requests as PAGE@SIZE.

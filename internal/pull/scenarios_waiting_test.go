@@ -85,23 +85,6 @@ items: {path: lines, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Unknown, items: open, detect: []string{"no_end_evidence"},
 		}},
-		// No key names a known cap yet: an operator who does not trust the null
-		// cursor asks for a count.
-		{issue: "known caps of presets", scenario: scenario{
-			id: "B029", about: "after 1,000 of 2,400 items the cursor is null, as at a real end",
-			server: world(2400, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after"}, Size: sim.SizeRule{Max: 100}},
-				sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEnd}}),
-			config: `
-source: {url: "${BASE}/items"}
-pages:
-  style: cursor
-  cursor: {param: cursor, path: after}
-  size: {param: limit, start: 100, max: 100}
-items: {path: children, id: id}
-complete: {require: counted}
-limits: {retries: 3}`,
-			verdict: judge.Unknown, items: 1000, detect: []string{"weak_end"},
-		}},
 	}, waitingDoubts()...)
 }
 

@@ -45,9 +45,9 @@ func (r *ruler) reach() {
 	}
 	if r.missing == nil && !f.MoreKnown {
 		r.wonder("RC003", "%s", text)
-		return
+	} else {
+		r.lose("RC003", "%s", text)
 	}
-	r.lose("RC003", "%s", text)
 	r.advise("the server hands out no more than about %s items a query: ask in slices (by time or id) that each stay below that", num(f.Reach.N))
 }
 

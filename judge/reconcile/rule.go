@@ -121,7 +121,7 @@ func (r *ruler) counting() {
 	switch {
 	case f.Slices != nil && f.Slices.stand():
 		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())
-	case r.anchored():
+	case f.Distinct >= lo && r.anchored():
 		r.inBand, r.exact = true, true
 		r.setMissing(0)
 		r.prove(Counted, "RC001", "held %s distinct of %s declared, while it moved: every border joined what was read, and the walk came to its last item",
@@ -138,8 +138,8 @@ func (r *ruler) counting() {
 
 // anchored reports whether a source that moved was read whole by its positions:
 // every border of the last pass was shown to be whole up to the last item, and
-// what is held differs from the totals by no more than the changes that they
-// showed.
+// what is held is more than the totals declare by no more than the changes that
+// they showed.
 func (r *ruler) anchored() bool {
 	f := r.f
 	t := &f.Totals
