@@ -340,7 +340,7 @@ func (d *drain) walkFacts() reconcile.Facts {
 	return reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
 		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
-		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape),
+		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape), EndShort: s.EndShort,
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: s.StopText, MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: s.ReachText, HalfLeft: s.HalfLeft, PartialLeft: s.PartialLeft,

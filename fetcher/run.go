@@ -34,6 +34,8 @@ type Run struct {
 	Sentinel reconcile.Sentinel `json:"sentinel"`
 	Newest   time.Time          `json:"newest"`
 	Slices   reconcile.Slices   `json:"slices"`
+	// Key is the first key of an item that is held.
+	Key int64 `json:"key"`
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
 	Younger bool    `json:"younger"`
 	Failed  int     `json:"failed"` // leaves in a row that were refused

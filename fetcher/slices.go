@@ -64,6 +64,9 @@ func (d *drain) look(p *adapters.Page, m *match) {
 			g.keys, g.low, g.high = true, tick, tick
 		}
 		g.low, g.high = min(g.low, tick), max(g.high, tick)
+		if len(d.run.Plan.Now.Bounds) == 1 {
+			d.run.Key = tick
+		}
 	}
 }
 
@@ -407,8 +410,9 @@ func (d *drain) wholeTotal(ctx context.Context) (int64, bool, error) {
 	return n, ok, err
 }
 
-// parts are few slices that together are all that the plan asks for; none
-// where there are no such few.
+// parts are few slices that together are all that the plan asks for, cut just
+// before and just behind an item that is held, so that a bound which leaves its
+// own item out shows; none where there are no such few.
 func (d *drain) parts() []slicing.Slice {
 	p := d.run.Plan
 	var out []slicing.Slice
@@ -426,11 +430,11 @@ func (d *drain) parts() []slicing.Slice {
 		if d.run.Younger { // what lies beyond its end came since
 			r.Hi = k.Later(r).Hi
 		}
-		halves := k.Halves(r, p.Middle)
-		if len(halves) > 1 && k.Shares() {
+		ranges := k.Around(r, p.Middle, d.run.Key)
+		if len(ranges) > 1 && k.Shares() {
 			return nil // what stands at their common bound is in both
 		}
-		for _, part := range halves {
+		for _, part := range ranges {
 			add(slicing.Bound{Range: part})
 		}
 	}

@@ -281,3 +281,27 @@ func TestSlicesOfAMovingSource(t *testing.T) {
 		t.Errorf("%d of 100 moving sources reached COMPLETE", whole)
 	}
 }
+
+// TestWrongBounds: a config that calls half-open bounds closed loses an item at
+// each border, and the sum shows it, whatever moves meanwhile.
+func TestWrongBounds(t *testing.T) {
+	var ts []int
+	for i := range 900 {
+		ts = append(ts, i)
+	}
+	k := &slicing.Key{By: "ts", Kind: slicing.Int, Closed: true, Params: map[string][]string{"from": {"{from}"}, "to": {"{to}"}}}
+	quiet, f := drainShelf(t, shelf(ts, "A"), k)
+	if quiet.Verdict != judge.Truncated || f.Distinct >= 900 {
+		t.Errorf("quiet: %s, %d held\n%v", quiet.Verdict, f.Distinct, quiet.Evidence)
+	}
+	asked := 0
+	moving := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked%7 == 0 && asked < 40 {
+			ts = append(ts, 900+asked) // beyond what was there
+		}
+		shelf(ts, "A").ServeHTTP(w, r)
+	})
+	if r, f := drainShelf(t, moving, k); r.Verdict == judge.Complete {
+		t.Errorf("moving: %s, %d held\n%v", r.Verdict, f.Distinct, r.Evidence)
+	}
+}

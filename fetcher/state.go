@@ -81,8 +81,9 @@ type State struct {
 	Move       reconcile.Movement `json:"move"`
 	Everything reconcile.Movement `json:"everything"`
 
-	PastEnd     bool               `json:"past_end"` // a request past the last item brought nothing
-	EndRank     bool               `json:"end_rank"` // the last answer's own total ended where its rows did
+	PastEnd     bool               `json:"past_end"`  // a request past the last item brought nothing
+	EndShort    bool               `json:"end_short"` // the last answer's own total lies beyond its rows
+	EndRank     bool               `json:"end_rank"`  // the last answer's own total ended where its rows did
 	EndStrength reconcile.Strength `json:"end_strength"`
 	EndWord     string             `json:"end_word"`
 	Ended       bool               `json:"ended"`
@@ -246,7 +247,7 @@ func (s *State) restart() {
 	s.Loose, s.SizeCheck = false, 0
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
-	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed, s.EndRank, s.PastEnd = reconcile.None, "", false, "", false, false
+	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed, s.EndRank, s.EndShort, s.PastEnd = reconcile.None, "", false, "", false, false, false
 	s.Mixed, s.EchoAgain = false, false
 	s.TotalWalks, s.High, s.Unlapped, s.Followed, s.Refusals = false, 0, 0, false, 0
 	s.forget()

@@ -194,7 +194,9 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 	total := judge.Count{}
 	if t, ok := mainTotal(p); ok {
 		total = judge.N(t.Value)
-		s.EndRank = t.Kind == judge.Exact && p.Start.OK && p.Start.N+int64(rows) >= t.Value
+		ranked := t.Kind == judge.Exact && p.Start.OK
+		s.EndRank = ranked && p.Start.N+int64(rows) >= t.Value
+		s.EndShort = ranked && p.Start.N+int64(rows) < t.Value
 	}
 	if !s.PassTotals.Collapsed && (rows == 0 || (int64(rows) <= lapped && rows < p.Size)) { // nothing past the end: empty, or its overlap alone and not full
 		s.Totals.Confirm(total)

@@ -155,6 +155,20 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 	return moved
 }
 
+// observeAgain takes up the total of an empty page that is asked for again: if it
+// moved, the source did.
+func (s *State) observeAgain(p *adapters.Page) {
+	t, ok := mainTotal(p)
+	if !ok || t.Kind != judge.Exact || s.PassTotals.Live == 0 || t.Value == s.PassTotals.Last || t.Value < s.PassRows {
+		return
+	}
+	o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Distinct: s.PassItems}
+	if live, _ := s.PassTotals.Observe(o); live {
+		s.Totals.Observe(o)
+		s.Move.Moved++
+	}
+}
+
 // mainTotal is the total that the run counts by. A total that is only worked
 // out of a page count is none: it is held against the main one.
 func mainTotal(p *adapters.Page) (adapters.Total, bool) {

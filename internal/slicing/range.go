@@ -69,14 +69,26 @@ func (k *Key) Later(r Range) Range {
 	return Range{Lo: r.Hi, Hi: r.Hi + far/k.step()*k.step()}
 }
 
-// Halves gives one or two ranges that are all of r and can be asked for: a range
-// without any end is cut in two.
-func (k *Key) Halves(r Range, at int64) []Range {
-	if !r.OpenLo || !r.OpenHi {
-		return []Range{r}
+// Around gives ranges that are all of r: cut at a place, where r has no end at
+// all, and just before and behind a key inside it, where bounds that neighbours
+// share do not forbid it.
+func (k *Key) Around(r Range, at, key int64) []Range {
+	var out []Range
+	cuts := []int64{key, key + k.step()}
+	switch {
+	case k.Shares() && r.OpenLo && r.OpenHi:
+		cuts = []int64{at}
+	case k.Shares():
+		cuts = nil
 	}
-	lo, hi := r.split(at)
-	return []Range{lo, hi}
+	for _, c := range cuts {
+		if c%k.step() == 0 && r.holds(c) && k.clear(c) {
+			var front Range
+			front, r = r.split(c)
+			out = append(out, front)
+		}
+	}
+	return append(out, r)
 }
 
 // limits are the least and the greatest tick that a cut may take.

@@ -127,6 +127,9 @@ type Facts struct {
 	// last item's own key, to an end that was said or confirmed.
 	Anchored bool
 
+	// EndShort: the last answer's own total lies beyond the last of its rows.
+	EndShort bool
+
 	// The end: by which word, how strong that is by itself, and whether the
 	// confirming request past a full page contradicted or failed it.
 	EndReached  bool

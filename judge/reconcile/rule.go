@@ -80,7 +80,7 @@ func (r *ruler) settled() bool {
 	} else if !ok && f.Passes > 1 && f.PassNew > 0 {
 		return false // passes end when one finds nothing new
 	}
-	return f.Movement.Verified()
+	return f.Movement.Verified() && !f.EndShort
 }
 
 // finished reports whether the walk came to an end of its own accord, so that
@@ -119,7 +119,7 @@ func (r *ruler) counting() {
 		return
 	}
 	switch {
-	case f.Slices != nil && f.Slices.stand():
+	case f.Slices != nil && f.Slices.stand() && f.near():
 		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())
 	case f.Distinct >= lo && r.anchored():
 		r.inBand, r.exact = true, true

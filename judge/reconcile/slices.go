@@ -53,6 +53,13 @@ func (s *Slices) stand() bool {
 		s.Ignored == "" && s.Untiled == "" && s.Strays == 0
 }
 
+// near reports whether what is held is no further from the totals than the
+// drift that the operator allows: what went and came meanwhile.
+func (f *Facts) near() bool {
+	w := int64(f.MaxDrift/100*float64(f.Totals.Max)) + f.Totals.Variation
+	return f.Distinct >= f.Totals.Min-w && f.Distinct <= f.Totals.Max+w
+}
+
 // slices rules on a run of several slices.
 func (r *ruler) slices() {
 	s := r.f.Slices
