@@ -42,7 +42,7 @@ func (d *drain) keep(row reconcile.Attempt, a *answer, st step, m *match) error 
 		row.Keys = m.held
 	}
 	d.add(row)
-	d.addTotals(a, st)
+	d.addTotals(a, d.slice() > 0)
 	for _, e := range st.events {
 		d.event(e.kind, e.text)
 	}
@@ -140,8 +140,13 @@ func (d *drain) add(row reconcile.Attempt) {
 	d.pending.Attempts = append(d.pending.Attempts, row)
 }
 
-func (d *drain) addTotals(a *answer, st step) {
+// addTotals adds the totals of an answer. Those of slices are told apart from
+// those of the whole.
+func (d *drain) addTotals(a *answer, ofSlice bool) {
 	for _, t := range a.page.Totals {
+		if ofSlice {
+			t.Source += " of a slice"
+		}
 		d.pending.Totals = append(d.pending.Totals, reconcile.TotalSeen{
 			Seq: d.run.Seq, At: a.started, Source: string(t.Source), Value: t.Value, Kind: t.Kind,
 			Live: t.Kind == judge.Exact && !d.state.PassTotals.Collapsed, Distinct: d.run.Held, Collapsed: d.state.PassTotals.Collapsed,

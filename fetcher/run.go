@@ -92,7 +92,9 @@ func (d *drain) leave() {
 	k.Conflicts += s.Conflicts
 	k.SameID += s.SameID
 	k.Examples = append(k.Examples, s.Examples...)[:min(3, len(k.Examples)+len(s.Examples))]
-	k.Disagree = append(k.Disagree, s.Disagree...)[:min(5, len(k.Disagree)+len(s.Disagree))]
+	if !s.Later {
+		k.Disagree = s.Disagree // what slices disagree about is told by their own rulings
+	}
 }
 
 // pass is the number of the pass at hand, unique in the run.

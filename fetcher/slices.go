@@ -512,7 +512,7 @@ func (d *drain) totalOf(ctx context.Context, sl slicing.Slice) (int64, bool, err
 	row.Slice = max(0, sl.ID)
 	row.Outcome, row.Action, row.Cause = reconcile.Refused, judge.ActionContinue, "the total once more"
 	d.add(row)
-	d.addTotals(&a, step{})
+	d.addTotals(&a, sl.ID != 0)
 	t, ok := mainTotal(&a.page)
 	return t.Value, ok && a.kind == kindPage && t.Kind == judge.Exact, nil
 }

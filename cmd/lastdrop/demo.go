@@ -145,6 +145,30 @@ func (d *demo) tell(ctx context.Context, n int, s story) error {
 		d.wrong++
 		d.say("   (this story must end %s)", s.want)
 	}
+	if sliced, ok := world.SlicedConfig(base); ok {
+		return d.sliced(ctx, world, sliced)
+	}
+	return nil
+}
+
+// sliced reads a capped world once more, cut into slices.
+func (d *demo) sliced(ctx context.Context, world sim.NamedWorld, config string) error {
+	cfg, err := configs.Parse(world.Name+".yaml", []byte(config), nil)
+	if err != nil {
+		return err
+	}
+	cfg.Name += "-sliced"
+	cfg.Pages.Size.Start = 1000
+	rep, err := d.run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	d.say("   with slices   %s (%s)  %s in %s requests: %s slices, each below the reach", d.paint(rep.Verdict), rep.Strength, heldText(rep),
+		thousands(rep.Requests), thousands(int64(rep.Slices.Leaves)))
+	if rep.Verdict != judge.Complete {
+		d.wrong++
+		d.say("   (cut into slices, this story must end COMPLETE)")
+	}
 	return nil
 }
 
@@ -173,7 +197,11 @@ func (d *demo) drain(ctx context.Context, world sim.NamedWorld, base string) (re
 	if err != nil {
 		return reconcile.Report{}, err
 	}
-	return pull.Run(ctx, pull.Options{Config: cfg, Store: d.store, Target: filepath.Join(d.dir, world.Name+".jsonl"), Version: version(),
+	return d.run(ctx, cfg)
+}
+
+func (d *demo) run(ctx context.Context, cfg *configs.Config) (reconcile.Report, error) {
+	return pull.Run(ctx, pull.Options{Config: cfg, Store: d.store, Target: filepath.Join(d.dir, cfg.Name+".jsonl"), Version: version(),
 		BackoffMin: 5 * time.Millisecond, BackoffMax: 200 * time.Millisecond})
 }
 

@@ -73,6 +73,9 @@ func (p *progress) text(s fetcher.Progress, now time.Time) string {
 	if s.Size > 0 {
 		fmt.Fprintf(&b, "  size %d", s.Size)
 	}
+	if s.Slice > 0 {
+		fmt.Fprintf(&b, "  slice %s", thousands(int64(s.Slice)))
+	}
 	if s.Pass > 1 {
 		fmt.Fprintf(&b, "  pass %d", s.Pass)
 	}

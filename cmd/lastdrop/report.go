@@ -27,6 +27,7 @@ func printReport(w io.Writer, r reconcile.Report, color bool) {
 		p.row("reach", thousands(*r.Reach)+" items")
 	}
 	p.row("pages", pagesText(r))
+	p.row("slices", slicesText(r))
 	for _, o := range r.Output {
 		p.row("output", outputText(o, r.Verdict, r.State == "stopped"))
 	}
@@ -154,6 +155,18 @@ func pagesText(r reconcile.Report) string {
 		s += fmt.Sprintf("; %d passes", r.Passes)
 	}
 	return s
+}
+
+func slicesText(r reconcile.Report) string {
+	s := r.Slices
+	if s.Splits == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s read, cut %s", thousands(int64(s.Leaves)), times(int64(s.Splits)))
+	if s.Irreducible > 0 {
+		text += fmt.Sprintf(", %d irreducible", s.Irreducible)
+	}
+	return text
 }
 
 func outputText(o reconcile.Output, v judge.Verdict, stopped bool) string {

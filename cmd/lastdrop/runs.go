@@ -217,7 +217,7 @@ func showRun(ctx context.Context, r *store.Reader, ref string, db string, out io
 	}
 	printReport(out, report, colourful(out))
 	s := shower{ctx, r, i.Run, db, out}
-	return errors.Join(s.sizes(), s.totals(), s.events())
+	return errors.Join(s.slices(), s.sizes(), s.totals(), s.events())
 }
 
 // interim is what can be said of a run that has no report: what it holds by
@@ -313,6 +313,40 @@ func sizeStep(p store.SizeStep) string {
 		text += fmt.Sprintf(" instead of %s: %s", p.Before, cause)
 	}
 	return text
+}
+
+// slices shows the last slices of a run that was cut.
+func (s shower) slices() error {
+	all, err := s.r.Slices(s.ctx, s.run)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, sl := range all[max(0, len(all)-tail):] {
+		lines = append(lines, sliceText(sl))
+	}
+	s.section("slices", lines, int64(len(all)), "slices")
+	return nil
+}
+
+// sliceText tells of one slice.
+func sliceText(s reconcile.Slice) string {
+	text := fmt.Sprintf("slice %d: %s %s to %s", s.Slice, s.Key, orOpen(s.From), orOpen(s.To))
+	if s.Slice == 0 {
+		text = "the query without slices"
+	}
+	text += fmt.Sprintf(": %s, %s items", s.State, thousands(s.Items))
+	if s.Total.OK {
+		text += " of " + thousands(s.Total.N)
+	}
+	return text
+}
+
+func orOpen(bound string) string {
+	if bound == "" {
+		return "(open)"
+	}
+	return bound
 }
 
 func (s shower) totals() error {

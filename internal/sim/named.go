@@ -23,6 +23,13 @@ func (w NamedWorld) Config(base string) string {
 	return "# " + w.About + "\n" + w.hints().YAML(w.Name, base)
 }
 
+// SlicedConfig is the same with its slices, which Config gives as a comment; ok
+// is false for a world that takes none.
+func (w NamedWorld) SlicedConfig(base string) (config string, ok bool) {
+	plain, slice, ok := strings.Cut(w.Config(base), "\n# slice:")
+	return plain + "\nslice:" + strings.ReplaceAll(slice, "\n# ", "\n"), ok
+}
+
 // hints are the hints of a fresh Sim.
 func (w NamedWorld) hints() ClientHints { return w.New(1).Hints() }
 
