@@ -34,6 +34,10 @@ type Run struct {
 	Sentinel reconcile.Sentinel `json:"sentinel"`
 	Newest   time.Time          `json:"newest"`
 	Slices   reconcile.Slices   `json:"slices"`
+	// Apart counts the held items that lie in no slice, by their keys, and Sum
+	// those of all leaves together.
+	Apart int64 `json:"apart"`
+	Sum   int64 `json:"sum"`
 	// Key is the first key of an item that is held.
 	Key int64 `json:"key"`
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
@@ -88,6 +92,7 @@ func (d *drain) leave() {
 	r.Past = addCounts(r.Past, s.Counts)
 	r.Base += s.Pass
 	r.Added = 0
+	r.Slices.Stirred = r.Slices.Stirred || s.Totals.Moved > 0 || !addMovement(s.Everything, s.Move).Clean()
 	k := &r.Kept
 	k.Conflicts += s.Conflicts
 	k.SameID += s.SameID

@@ -50,13 +50,17 @@ func (d *drain) look(p *adapters.Page, m *match) {
 			continue
 		}
 		v, err := g.path.Find(it.Raw)
-		if err != nil || !v.Exists() {
-			continue
-		}
-		if g.key.Outside(v.Raw, g.bound) {
+		there := err == nil && v.Exists()
+		if there && g.key.Outside(v.Raw, g.bound) {
 			d.run.Slices.Strays++
 		}
-		tick, ok := g.key.Tick(v.Raw)
+		tick, ok := int64(0), false
+		if there {
+			tick, ok = g.key.Tick(v.Raw)
+		}
+		if m.adds[i] && d.run.Plan.Now.ID == 0 && !(ok && g.key.Inside(tick, d.run.Plan.Wholes[0])) {
+			d.run.Apart++
+		}
 		if !ok {
 			continue
 		}
@@ -315,7 +319,11 @@ func (d *drain) nextSlice(ctx context.Context) error {
 // sum holds the items of a range's slices against the total of the range,
 // which is asked for again where they are fewer.
 func (d *drain) sum(ctx context.Context, f *slicing.Frame) error {
-	if f.Slice.ID == 0 || f.Total < 0 || f.Sum >= f.Total || d.run.Slices.OpenCount+d.run.Plan.Irreducible > 0 {
+	if f.Slice.ID == 0 {
+		d.run.Sum = f.Sum
+		return nil
+	}
+	if f.Total < 0 || f.Sum >= f.Total || d.run.Slices.OpenCount+d.run.Plan.Irreducible > 0 {
 		return nil
 	}
 	now, ok, err := d.totalOf(ctx, f.Slice)
@@ -353,7 +361,10 @@ func (d *drain) compare(ctx context.Context) error {
 		}
 		return err
 	}
-	if t := w.Totals; s.Everything || t.Moved == 0 && d.run.Held == t.Last {
+	if k := d.run.Plan.Keys[0]; k.By != "" && k.Kind != slicing.Values && !k.Shares() && d.run.Sum+d.run.Apart != d.run.Held {
+		s.Stirred = true
+	}
+	if t := w.Totals; s.Everything || t.Moved == 0 && d.run.Held == t.Last && !s.Stirred {
 		return nil
 	}
 	return d.balance(ctx, whole)
@@ -403,11 +414,11 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 // wholeTotal reads the total of the run's first walk once more: of the query
 // without slices, or of the range where only that is asked for.
 func (d *drain) wholeTotal(ctx context.Context) (int64, bool, error) {
-	n, ok, err := d.totalOf(ctx, d.run.Plan.Root)
+	o, ok, err := d.askTotal(ctx, d.run.Plan.Root)
 	if ok {
-		d.run.Whole.Totals.Observe(reconcile.Observation{Value: n, Kind: judge.Exact, Distinct: d.run.Held, Requested: true})
+		d.run.Whole.Totals.Observe(o)
 	}
-	return n, ok, err
+	return o.Value, ok, err
 }
 
 // parts are few slices that together are all that the plan asks for, cut just
@@ -476,27 +487,34 @@ func (d *drain) countSpec(sl slicing.Slice) (t adapters.TotalSpec, ok bool) {
 	return t, ok && (mine || whole) // one that names no bounds counts the whole
 }
 
-// totalOf asks for a slice's total once: by the count request, where there is
-// one, else by its first page, which is not held.
+// totalOf asks for a slice's total once.
 func (d *drain) totalOf(ctx context.Context, sl slicing.Slice) (int64, bool, error) {
+	o, ok, err := d.askTotal(ctx, sl)
+	return o.Value, ok, err
+}
+
+// askTotal asks for a slice's total once: by the count request, where there is
+// one, else by its first page, which is not held. ok is false where no exact
+// one came.
+func (d *drain) askTotal(ctx context.Context, sl slicing.Slice) (o reconcile.Observation, ok bool, err error) {
 	if d.spec.Total.URL != "" {
 		t, ok := d.countSpec(sl)
 		if !ok {
-			return 0, false, nil
+			return o, false, nil
 		}
 		v, err := d.askCount(ctx, t)
 		if err != nil {
 			d.event("note", "the count request failed: "+err.Error())
-			return 0, false, ctx.Err()
+			return o, false, ctx.Err()
 		}
-		return v.Value, v.Kind == judge.Exact, nil
+		return reconcile.Observation{Value: v.Value, Kind: v.Kind, Requested: true}, v.Kind == judge.Exact, nil
 	}
 	if d.requestsSpent() {
-		return 0, false, nil
+		return o, false, nil
 	}
 	r, err := d.sliceReader(sl)
 	if err != nil {
-		return 0, false, err
+		return o, false, err
 	}
 	before := d.reader
 	defer func() { d.reader = before }()
@@ -507,12 +525,13 @@ func (d *drain) totalOf(ctx context.Context, sl slicing.Slice) (int64, bool, err
 	row := d.row(req, &a)
 	d.state.At = at
 	if err != nil {
-		return 0, false, err
+		return o, false, err
 	}
 	row.Slice = max(0, sl.ID)
 	row.Outcome, row.Action, row.Cause = reconcile.Refused, judge.ActionContinue, "the total once more"
 	d.add(row)
 	d.addTotals(&a, sl.ID != 0)
 	t, ok := mainTotal(&a.page)
-	return t.Value, ok && a.kind == kindPage && t.Kind == judge.Exact, nil
+	o = reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: a.page.Received, Asked: req.Size, Distinct: d.run.Held}
+	return o, ok && a.kind == kindPage && t.Kind == judge.Exact, nil
 }

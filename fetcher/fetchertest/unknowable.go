@@ -124,10 +124,17 @@ func (r Result) removals() int {
 // every total of the run wrong in the same way, so that none of them differs.
 func (r Result) agreesWronglyWith() bool {
 	kind := r.Sim.API.Total.Kind
-	if kind != sim.TotalFixed && kind != sim.TotalEcho && r.Sim.Counts()["wrong_total"] == 0 {
+	still := kind == sim.TotalJitter && r.Facts.Totals.Moved == 0 // it might as well be fixed
+	if kind != sim.TotalFixed && kind != sim.TotalEcho && !still && r.Sim.Counts()["wrong_total"] == 0 {
 		return false
 	}
-	if r.Facts.PassItems != r.Facts.PassTotals.Last || len(r.Memory.Attempts) == 0 {
+	if len(r.Memory.Attempts) == 0 {
+		return false
+	}
+	if s := r.Facts.Slices; s != nil {
+		return !s.Stirred && r.Facts.Totals.Moved == 0 && r.Facts.Distinct == r.Facts.Totals.Last
+	}
+	if r.Facts.PassItems != r.Facts.PassTotals.Last {
 		return false
 	}
 	if n := r.Sim.Counts()["wrong_total"]; n >= r.Facts.Totals.Live && r.Facts.Totals.Min == r.Facts.Totals.Max && r.Facts.Repeated == 0 {

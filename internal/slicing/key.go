@@ -369,6 +369,11 @@ func (k *Key) Outside(raw []byte, b Bound) bool {
 	return !b.Range.OpenLo && tick < b.Range.Lo-play || !b.Range.OpenHi && tick > b.Range.Hi+play
 }
 
+// Inside reports whether a tick lies in a range.
+func (k *Key) Inside(tick int64, r Range) bool {
+	return (r.OpenLo || tick >= r.Lo) && (r.OpenHi || tick < r.Hi)
+}
+
 // Whole is the range that a key is asked for.
 func (k *Key) Whole(from, to string, now time.Time, lag time.Duration) (Range, error) {
 	r := Range{OpenLo: from == "", OpenHi: to == ""}

@@ -28,6 +28,9 @@ type Slices struct {
 	Untiled string // where the slices do not tile the range
 	Strays  int64  // items that lie outside of the slice that gave them
 
+	// Stirred: something moved while slices were read, or held items are in no
+	// leaf any more, so that a whole which counts what is held may do so by chance.
+	Stirred bool
 	// Outside is the number of items that lie in no slice, by a comparison of
 	// the whole with its slices at one time, made where the whole's total moved.
 	// OK is false where none was made, or the source moved too fast.
@@ -105,7 +108,7 @@ func (r *ruler) uncut(s *Slices) {
 // total did not move and counts all that is held makes up for their doubts, not
 // for their losses.
 func (r *ruler) leaves(s *Slices) {
-	if s.OpenCount == 0 || (r.inBand && r.f.Totals.Moved == 0 && !s.Lost) {
+	if s.OpenCount == 0 || (r.inBand && r.f.Totals.Moved == 0 && !s.Stirred && !s.Lost) {
 		return
 	}
 	say := r.wonder
@@ -138,14 +141,14 @@ func (r *ruler) outside(s *Slices) {
 	case s.Outside.OK && s.Outside.N > 0:
 		r.lose("RC053", "%s in no slice: they lack the key, or lie outside the range", lie(s.Outside.N))
 		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
-	case !s.stand() && r.missing != nil && *r.missing > 0 && s.OpenCount+s.Irreducible == 0 && t.Believed() && t.Moved == 0:
+	case !s.stand() && r.missing != nil && *r.missing > 0 && s.OpenCount+s.Irreducible == 0 && t.Believed() && t.Moved == 0 && !s.Stirred:
 		r.lose("RC053", "every slice is whole, so %s in none: they lack the key, or lie outside the range", lie(*r.missing))
 		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
 	case s.Everything || s.Outside.OK:
 	case !t.Believed():
 		r.wonder("RC056", "no total counts what lies outside of the slices: items that lack the key, or lie outside the range, would be in none")
 		r.advise("say `slice.covers: range` if only the range is wanted, or leave from and to open and ask for items without the key by slice.without")
-	case t.Moved > 0: // also where as many are held as were ever declared: those that went meanwhile are among them
+	case t.Moved > 0 || s.Stirred: // also where as many are held as were ever declared: those that went meanwhile are among them
 		r.wonder("RC056", "the total of the whole moved, and it could not be shown at one moment that no item lies outside of the slices")
 	}
 }
