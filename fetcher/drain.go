@@ -268,7 +268,6 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 	if d.spec.Items.Merge {
 		m.late(a.page.Clashes)
 	}
-	d.look(&a.page, &m)
 	if left := d.itemsLeft(); left >= 0 && int64(m.Adds) > left {
 		return d.holdSome(&a.page, &m, left), &m
 	}

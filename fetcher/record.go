@@ -17,6 +17,7 @@ func (d *drain) write(p *adapters.Page, m *match, n int) {
 	fresh, keys := d.seen.hold(p.Items, m, n, d.pass())
 	d.run.Held += int64(len(fresh))
 	d.run.Added += int64(len(fresh))
+	d.look(p, m, n)
 	d.lines = d.lines[:0]
 	for _, i := range fresh {
 		d.lines = append(d.lines, jsonscan.CompactLine(nil, p.Items[i].Raw))

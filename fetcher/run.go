@@ -34,6 +34,11 @@ type Run struct {
 	Sentinel reconcile.Sentinel `json:"sentinel"`
 	Newest   time.Time          `json:"newest"`
 	Slices   reconcile.Slices   `json:"slices"`
+	// Keys, Low and High are the slice's key as the walk at hand saw it: whether
+	// its items show it, and between which ticks they lie.
+	Keys bool  `json:"keys"`
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
 	// Apart counts the held items that lie in no slice, by their keys, and Sum
 	// those of all leaves together.
 	Apart int64 `json:"apart"`
@@ -52,7 +57,6 @@ type Run struct {
 type keeping struct {
 	Conflicts, SameID  int64
 	Examples, Disagree []string
-	Least              int
 }
 
 // newWalk begins a walk with what was learned of the source's pages before.
@@ -138,7 +142,7 @@ func (d *drain) resume(stored *Resume) error {
 	if r.Plan != nil {
 		r.Plan.Keys, r.Plan.Keyless = d.opt.Slicing.Keys, len(d.opt.Slicing.Without) > 0
 	}
-	if r.Added != s.Counts.Distinct {
+	if !r.Settled && !r.Done && r.Added != s.Counts.Distinct {
 		d.state = s
 		d.begin(s) // which items this walk had seen is not stored: it begins anew
 		s = d.state
@@ -238,7 +242,7 @@ func (d *drain) sliceReader(sl slicing.Slice) (*adapters.Reader, error) {
 func (d *drain) begin(before *State) {
 	d.leave()
 	d.state = d.newWalk(before)
-	d.run.Settled = false
+	d.run.Settled, d.run.Keys, d.run.Low, d.run.High = false, false, 0, 0
 }
 
 // facts gathers what the run knows.

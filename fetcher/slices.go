@@ -11,13 +11,12 @@ import (
 	"lastdrop/judge/reconcile"
 )
 
-// A sight is what the walk at hand has seen of the slice's key.
+// A sight is where to look for the slice's key in an item, and between which
+// bounds it must lie.
 type sight struct {
-	path      *jsonscan.Path
-	key       *slicing.Key
-	bound     slicing.Bound
-	keys      bool
-	low, high int64
+	path  *jsonscan.Path // nil: nowhere
+	key   *slicing.Key
+	bound slicing.Bound
 }
 
 // plan makes the plan of a run that may have to be cut.
@@ -39,13 +38,13 @@ func (d *drain) plan() error {
 	return nil
 }
 
-// look takes up the keys of a page's items.
-func (d *drain) look(p *adapters.Page, m *match) {
+// look takes up the keys of the first n items of a held page.
+func (d *drain) look(p *adapters.Page, m *match, n int) {
 	g := &d.sight
 	if g.path == nil {
 		return
 	}
-	for i, it := range p.Items {
+	for i, it := range p.Items[:n] {
 		if !m.fresh[i] {
 			continue
 		}
@@ -64,12 +63,13 @@ func (d *drain) look(p *adapters.Page, m *match) {
 		if !ok {
 			continue
 		}
-		if !g.keys {
-			g.keys, g.low, g.high = true, tick, tick
+		r := d.run
+		if !r.Keys {
+			r.Keys, r.Low, r.High = true, tick, tick
 		}
-		g.low, g.high = min(g.low, tick), max(g.high, tick)
-		if len(d.run.Plan.Now.Bounds) == 1 {
-			d.run.Key = tick
+		r.Low, r.High = min(r.Low, tick), max(r.High, tick)
+		if len(r.Plan.Now.Bounds) == 1 {
+			r.Key = tick
 		}
 	}
 }
@@ -121,8 +121,8 @@ func (d *drain) overReach() {
 
 // came tells the plan what came of the slice at hand.
 func (d *drain) came() slicing.Came {
-	s, g := d.state, d.sight
-	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: d.run.Added, Keys: g.keys, Low: g.low, High: g.high}
+	s, r := d.state, d.run
+	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: r.Added, Keys: r.Keys, Low: r.Low, High: r.High}
 	if s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly {
 		c.Total = s.PassTotals.Max
 	}
@@ -356,15 +356,17 @@ func (d *drain) compare(ctx context.Context) error {
 	}
 	if s.RangeOnly {
 		all, ok, err := d.totalOf(ctx, slicing.Slice{})
+		if err != nil {
+			return err
+		}
 		if ok && all >= whole {
 			s.Beyond = judge.N(all - whole)
 		}
-		return err
 	}
 	if k := d.run.Plan.Keys[0]; k.By != "" && k.Kind != slicing.Values && !k.Shares() && d.run.Sum+d.run.Apart != d.run.Held {
 		s.Stirred = true
 	}
-	if t := w.Totals; s.Everything || t.Moved == 0 && d.run.Held == t.Last && !s.Stirred {
+	if t := w.Totals; t.Moved == 0 && d.run.Held == t.Last && !s.Stirred {
 		return nil
 	}
 	return d.balance(ctx, whole)

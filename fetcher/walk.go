@@ -410,7 +410,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	c.Repeated += int64(len(p.Items) - m.New)
 	c.Nulls += int64(p.Nulls)
 	for i, it := range p.Items {
-		if m.isNew[i] && len(it.ID) == 0 {
+		if m.adds[i] && len(it.ID) == 0 {
 			c.NoID++
 		}
 	}

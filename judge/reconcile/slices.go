@@ -132,19 +132,22 @@ func (r *ruler) outside(s *Slices) {
 	}
 	if s.RangeOnly {
 		r.say("RC064", judge.Unknown, "only the range was asked for (slice.covers: range)%s", beyond(s.Beyond))
-		return
 	}
 	if s.Left > 0 || s.Ignored != "" {
 		return
 	}
 	switch {
 	case s.Outside.OK && s.Outside.N > 0:
-		r.lose("RC053", "%s in no slice: they lack the key, or lie outside the range", lie(s.Outside.N))
+		r.lose("RC053", "%s in no slice: they lack the key, lie outside the range, or a bound leaves them out", lie(s.Outside.N))
 		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
 	case !s.stand() && r.missing != nil && *r.missing > 0 && s.OpenCount+s.Irreducible == 0 && t.Believed() && t.Moved == 0 && !s.Stirred:
-		r.lose("RC053", "every slice is whole, so %s in none: they lack the key, or lie outside the range", lie(*r.missing))
+		r.lose("RC053", "every slice is whole, so %s in none: they lack the key, lie outside the range, or a bound leaves them out", lie(*r.missing))
 		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
-	case s.Everything || s.Outside.OK:
+	case s.Outside.OK:
+	case s.Everything || s.RangeOnly:
+		if t.Believed() && (t.Moved > 0 || s.Stirred) && !r.inBand {
+			r.wonder("RC056", "what was asked for moved, and it could not be held against its slices at one moment")
+		}
 	case !t.Believed():
 		r.wonder("RC056", "no total counts what lies outside of the slices: items that lack the key, or lie outside the range, would be in none")
 		r.advise("say `slice.covers: range` if only the range is wanted, or leave from and to open and ask for items without the key by slice.without")
