@@ -16,6 +16,7 @@ import (
 // right. What only the style itself can tell it asks the style.
 func (r *reading) check(c *Config) {
 	r.checkName(c)
+	r.checkForEach(c)
 	r.checkSource(&c.Source)
 	r.checkAuth(&c.Source)
 	r.checkSize(c)
@@ -28,6 +29,7 @@ func (r *reading) check(c *Config) {
 	r.checkSlice(c.Slice)
 	r.checkLimits(&c.Limits)
 	r.checkOutput(&c.Output)
+	r.checkIncremental(c)
 	r.checkSchedule(c.Schedule)
 	if len(r.errs) == 0 {
 		r.askStyle(c)

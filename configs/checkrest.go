@@ -82,6 +82,7 @@ func (r *reading) checkOutput(o *Output) {
 	if !r.said("output.to") {
 		return
 	}
+	r.notInFolder(o.To, StartHolder)
 	name := strings.ToLower(o.To)
 	if !slices.ContainsFunc(formats, func(f string) bool { return strings.HasSuffix(name, f) && len(name) > len(f) }) {
 		r.bad("output.to", "the file's ending names no format", "one of "+strings.Join(formats, ", "))

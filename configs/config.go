@@ -23,17 +23,23 @@ type Config struct {
 	Errors   Paths    `json:"errors,omitzero" doc:"Paths that must be absent, null, empty or false. Default: a top-level error or errors."`
 	Complete Complete `json:"complete" doc:"What it takes to call a run COMPLETE."`
 	Slice    *Slice   `json:"slice,omitempty" doc:"How to split a source that hands out less than it has."`
-	ForEach  Tree     `json:"for_each,omitzero" doc:"One pull for each item of another. Not in this version."`
-	Since    Tree     `json:"incremental,omitzero" doc:"Only what is new since the last COMPLETE run. Not in this version."`
-	Limits   Limits   `json:"limits" doc:"How hard to ask, how long to wait, how much to read."`
-	Output   Output   `json:"output,omitzero" doc:"Where the items go."`
-	Schedule string   `json:"schedule,omitempty" doc:"When the daemon runs this pull: a cron expression. drain ignores it."`
+	ForEach  *ForEach `json:"for_each,omitempty" doc:"One run for each value of a list; {NAME} in source, total and output.to stands for the value."`
+	// Incremental is nil where every run asks for everything.
+	Incremental *Incremental `json:"incremental,omitempty" doc:"Ask only for what is new since the last COMPLETE run."`
+	Limits      Limits       `json:"limits" doc:"How hard to ask, how long to wait, how much to read."`
+	Output      Output       `json:"output,omitzero" doc:"Where the items go."`
+	Schedule    string       `json:"schedule,omitempty" doc:"When the daemon runs this pull: a cron expression. drain ignores it."`
 
 	// Secrets hides what this config keeps secret: all of auth, values under
 	// names like token or api_key, and what came from variables of such names.
 	Secrets *secret.Set `json:"-"`
 
-	marks marks
+	// Parent is the config that for_each.pull names; Load fills it in.
+	Parent *Config `json:"-"`
+
+	folder   string  // of the file: paths in for_each are relative to it
+	template *Config // of a child of for_each: what is stored and hashed
+	marks    marks
 }
 
 // Format writes the config's name: its other fields may hold secrets.
@@ -277,8 +283,25 @@ type Limits struct {
 	MaxRequests int64    `json:"max_requests" doc:"The most requests of a run; 0 is no bound."`
 }
 
+// ForEach runs a config once for each value of a list.
+type ForEach struct {
+	As     string `json:"as" need:"name the placeholder of a value, e.g. as: repo for {repo}" doc:"The placeholder's name: with as: repo, {repo} stands for the value."`
+	Values Words  `json:"values,omitempty" doc:"The values."`
+	Lines  string `json:"lines,omitempty" doc:"A file with a value a line, relative to this config."`
+	Pull   string `json:"pull,omitempty" doc:"The config file of another pull, relative to this one: its items give the values."`
+	Path   Path   `json:"path,omitempty" doc:"Where an item of that pull holds its value."`
+}
+
+// Incremental asks only for what is new since the last COMPLETE run.
+type Incremental struct {
+	Key      Path     `json:"key,omitempty" doc:"The time inside an item that the parameter filters by: with it, an ignored parameter is noticed."`
+	Param    string   `json:"param" need:"name the parameter that asks for what is new, e.g. param: since" doc:"The parameter that gets the start of the last COMPLETE run, less look_back; in a POST with a body, a dotted path inside it."`
+	Format   string   `json:"format" doc:"How the time is written, in UTC: unix, unix_ms, rfc3339 (default), date or a Go layout."`
+	LookBack Duration `json:"look_back,omitzero" doc:"How much earlier to ask: for clocks that differ and items that show up late."`
+}
+
 // Output says where the items go.
 type Output struct {
-	To string `json:"to,omitempty" doc:"The file for the items; its ending names the format: .jsonl or .ndjson, also with .gz or .zst."`
+	To string `json:"to,omitempty" doc:"The file for the items; its ending names the format: .jsonl or .ndjson, also with .gz or .zst. {start} is the start of the run."`
 	On string `json:"on" enum:"complete any" doc:"complete (default): an earlier file is only replaced by a COMPLETE run; any: always."`
 }

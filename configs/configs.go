@@ -9,33 +9,58 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"lastdrop/internal/secret"
 )
 
-// Load reads the config in a file. env looks a variable of the environment up,
-// as os.LookupEnv does. The error is an Errors where the config is bad, else
-// one that says why the file could not be read.
+// Load reads the config in a file, and the one that for_each.pull names. env
+// looks a variable of the environment up, as os.LookupEnv does. The error is an
+// Errors where the config is bad, else one that says why the file could not be
+// read.
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
+	c, r, err := load(path, env)
+	if err != nil {
+		return nil, err
+	}
+	if c.ForEach != nil && c.ForEach.Pull != "" {
+		if err := r.loadParent(c, env); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func load(path string, env func(string) (string, bool)) (*Config, *reading, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+		return nil, nil, fmt.Errorf("config: %w", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // Parse refuses one beyond the limit
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // read refuses one beyond the limit
 	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+		return nil, nil, fmt.Errorf("config: %w", err)
 	}
-	return Parse(path, data, env)
+	c, r, err := read(path, data, env)
+	if c != nil {
+		c.folder = filepath.Dir(path)
+	}
+	return c, r, err
 }
 
 // Parse reads a config. name stands for the file in errors. With a nil env no
-// variable is set. The error is always an Errors.
+// variable is set. The error is always an Errors. Files that a config names are
+// not looked at.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
+	c, _, err := read(name, data, env)
+	return c, err
+}
+
+func read(name string, data []byte, env func(string) (string, bool)) (*Config, *reading, error) {
 	r := newReading(name, env)
 	n := r.tree(data)
 	if n == nil || !r.underlay(n) {
-		return nil, r.errs.sorted()
+		return nil, r, r.errs.sorted()
 	}
 	c := &Config{}
 	r.structure(n, c)
@@ -43,12 +68,12 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 	c.setDefaults(r.said)
 	r.check(c)
 	if len(r.errs) > 0 {
-		return nil, r.errs.sorted()
+		return nil, r, r.errs.sorted()
 	}
 	c.marks = marks{}
 	n.collect(root, c.marks)
 	c.Secrets = c.marks.set(c.Source.Auth)
-	return c, nil
+	return c, r, nil
 }
 
 // A reading is one config on its way from text to Config.

@@ -24,6 +24,9 @@ func (c *Config) setDefaults(said func(string) bool) {
 	if s := c.Complete.Sentinel; s != nil && s.asks() {
 		set(said, "complete.sentinel.min", &s.Min, 1)
 	}
+	if c.Incremental != nil {
+		set(said, "incremental.format", &c.Incremental.Format, "rfc3339")
+	}
 	c.styleDefaults(said)
 	set(said, "pages.size.start", &c.Pages.Size.Start, c.Pages.Size.Max)
 }

@@ -13,7 +13,8 @@ import (
 // and every secret is only a mark in its place. Two files that differ in
 // comments, order of keys, quoting or the values of secrets have one hash.
 // Limits, output.on and the schedule are no part of it: they may change while
-// a run is unfinished.
+// a run is unfinished. A child of for_each is named by its config together
+// with its value.
 func (c *Config) Hash() string {
 	tree := c.tree(func(m *mark) string { return m.hashed }, func(s string) string { return s })
 	delete(tree, "limits")
@@ -53,7 +54,12 @@ func (c *Config) tree(marked func(*mark) string, plain func(string) string) map[
 // that the marks then replace.
 type plainConfig Config
 
-func (c *Config) plainConfig() *plainConfig { return (*plainConfig)(c) }
+func (c *Config) plainConfig() *plainConfig {
+	if c.template != nil {
+		c = c.template
+	}
+	return (*plainConfig)(c)
+}
 
 // rewrite replaces the texts of a tree. A mark counts while the text is still
 // the one that was read, or a secret.Value.

@@ -15,8 +15,6 @@ type laterKey struct {
 }
 
 var later = []laterKey{
-	{"for_each", "", "pulls that feed each other"},
-	{"incremental", "", "incremental runs"},
 	{"pages.style", "auto", "the detection of styles"},
 	{"pages.reverse", "", "second readings"},
 	{"complete.second", "", "second readings"},

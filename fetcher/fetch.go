@@ -75,8 +75,8 @@ func newClient(o Client, source string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{opt: o, origin: u, accept: "application/json"}
-	if o.Rate > 0 {
+	c := &client{opt: o, origin: u, accept: "application/json", limiter: o.Limiter}
+	if c.limiter == nil && o.Rate > 0 {
 		c.limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, o.Burst))
 	}
 	if o.Cookies {

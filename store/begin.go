@@ -33,6 +33,9 @@ type BeginOptions struct {
 	// Fresh asks for a new run; unfinished ones of the same name and config
 	// are abandoned.
 	Fresh bool
+	// Incremental asks for the mark of the name and config, which a COMPLETE
+	// end moves to the run's start.
+	Incremental bool
 }
 
 // Begin takes up the newest unfinished run (running or stopped) of the same
@@ -43,7 +46,8 @@ type BeginOptions struct {
 // of the run lists them.
 //
 // Where a living process holds the run that would be taken up or abandoned,
-// the error is a *HeldError, and nothing has changed.
+// the error is a *HeldError, and nothing has changed. Nor has it where a new
+// incremental run would begin with a mark that is later than now.
 func (s *Store) Begin(ctx context.Context, o BeginOptions) (*Run, error) {
 	if o.Name == "" || o.ConfigHash == "" {
 		return nil, errors.New("a run needs a name and the hash of its config")
@@ -160,6 +164,7 @@ func (b *beginning) takeUp(ctx context.Context, tx *sql.Tx, i Info) error {
 		return err
 	}
 	b.run = b.newRun(i.Run, seed, i.Started, true)
+	b.run.since = i.since
 	return tx.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(max(n), 0) FROM totals WHERE run = ?1),
 		(SELECT coalesce(max(n), 0) FROM events WHERE run = ?1)`, i.Run).Scan(&b.run.totals, &b.run.events)
@@ -170,6 +175,10 @@ func (b *beginning) create(ctx context.Context, tx *sql.Tx) error {
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(run), '') FROM runs`).Scan(&newest); err != nil {
 		return err
 	}
+	since, err := b.since(ctx, tx)
+	if err != nil {
+		return err
+	}
 	id := newID(b.now, newest)
 	lock, err := acquire(b.store.file.lockName(id))
 	if err != nil {
@@ -178,17 +187,20 @@ func (b *beginning) create(ctx context.Context, tx *sql.Tx) error {
 	b.lock = lock
 	seed := randomBits()
 	_, err = tx.ExecContext(ctx, `INSERT INTO runs (run, name, state, started, updated, version, config_hash, seed,
-		holder_pid, holder_host, holder_since, holder_token, config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		holder_pid, holder_host, holder_since, holder_token, config, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, b.options.Name, Running, stamp(b.now), stamp(b.now), b.options.Version, b.options.ConfigHash,
-		fmt.Sprintf("%016x", seed), os.Getpid(), hostname(), stamp(b.now), b.token, b.options.Config)
+		fmt.Sprintf("%016x", seed), os.Getpid(), hostname(), stamp(b.now), b.token, b.options.Config, since)
 	b.run = b.newRun(id, seed, parseStamp(stamp(b.now)), false)
+	if text, ok := since.(string); ok {
+		b.run.since = parseStamp(text)
+	}
 	return err
 }
 
 func (b *beginning) newRun(id string, seed uint64, started time.Time, resumed bool) *Run {
 	return &Run{
 		store: b.store, lock: b.lock, token: b.token,
-		id: id, name: b.options.Name, seed: seed, started: started, resumed: resumed,
+		id: id, name: b.options.Name, seed: seed, started: started, resumed: resumed, marks: b.options.Incremental,
 	}
 }
 

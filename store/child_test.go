@@ -180,7 +180,7 @@ func childMigrates(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	all, err := loadMigrations(withSecond("CREATE TABLE more (x); DELETE FROM runs; SELECT pause(); DROP TABLE events;"))
+	all, err := loadMigrations(withOneMore("CREATE TABLE more (x); DELETE FROM runs; SELECT pause(); DROP TABLE events;"))
 	if err != nil {
 		return err
 	}
@@ -195,14 +195,27 @@ func childMigrates(ctx context.Context, path string) error {
 	return f.migrate(ctx, db, all)
 }
 
-// withSecond are the real migrations and a second one.
-func withSecond(text string) fstest.MapFS {
-	first, err := migrationFiles.ReadFile("migrations/0001_ledger.sql")
+// known is the number of the real migrations.
+func known() int {
+	all, err := loadMigrations(migrationFiles)
 	if err != nil {
 		panic(err)
 	}
-	return fstest.MapFS{
-		"migrations/0001_ledger.sql": {Data: first},
-		"migrations/0002_more.sql":   {Data: []byte(text)},
+	return len(all)
+}
+
+// moreName is the file of a migration after the real ones.
+func moreName() string { return fmt.Sprintf("%04d_more.sql", known()+1) }
+
+// withOneMore are the real migrations and a further one.
+func withOneMore(text string) fstest.MapFS {
+	files := fstest.MapFS{"migrations/" + moreName(): {Data: []byte(text)}}
+	all, err := loadMigrations(migrationFiles)
+	if err != nil {
+		panic(err)
 	}
+	for _, m := range all {
+		files[m.name] = &fstest.MapFile{Data: []byte(m.sql)}
+	}
+	return files
 }

@@ -2,13 +2,14 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 )
 
-// oldStore makes a store of version 1 with one run.
+// oldStore makes a store of the version that this program knows, with one run.
 func oldStore(t *testing.T) (path, run string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "lastdrop.db")
@@ -26,7 +27,7 @@ func oldStore(t *testing.T) (path, run string) {
 	return path, r.ID()
 }
 
-// checkOld makes sure that a store is of version 1, whole.
+// checkOld makes sure that a store is of that version, whole.
 func checkOld(t *testing.T, path, run string) {
 	t.Helper()
 	s := mustOpen(t, path)
@@ -38,8 +39,8 @@ func checkOld(t *testing.T, path, run string) {
 	}
 	var version, more int
 	err := s.db.QueryRow(`SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name = 'more') FROM pragma_user_version`).Scan(&version, &more)
-	if err != nil || version != 1 || more != 0 {
-		t.Errorf("version %d, %d new tables (%v), want version 1 alone", version, more, err)
+	if err != nil || version != known() || more != 0 {
+		t.Errorf("version %d, %d new tables (%v), want version %d alone", version, more, err, known())
 	}
 }
 
@@ -60,8 +61,8 @@ func migrateTo(t *testing.T, path string, files fstest.MapFS) error {
 // killed, leave the old version whole.
 func TestMigrationFails(t *testing.T) {
 	path, run := oldStore(t)
-	err := migrateTo(t, path, withSecond("CREATE TABLE more (x); DELETE FROM runs; DROP TABLE events; INSERT INTO none VALUES (1);"))
-	if err == nil || !strings.Contains(err.Error(), "0002_more.sql") {
+	err := migrateTo(t, path, withOneMore("CREATE TABLE more (x); DELETE FROM runs; DROP TABLE events; INSERT INTO none VALUES (1);"))
+	if err == nil || !strings.Contains(err.Error(), moreName()) {
 		t.Fatalf("error %v, want one that names the migration", err)
 	}
 	checkOld(t, path, run)
@@ -79,13 +80,13 @@ func TestMigrationKilled(t *testing.T) {
 
 func TestMigrationForward(t *testing.T) {
 	path, _ := oldStore(t)
-	files := withSecond("CREATE TABLE more (x);")
+	files := withOneMore("CREATE TABLE more (x);")
 	for range 2 { // the second time there is nothing to do
 		if err := migrateTo(t, path, files); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const want = "made by a newer lastdrop (store version 2, this one knows 1): upgrade lastdrop, or name another store with --db"
+	want := fmt.Sprintf("made by a newer lastdrop (store version %d, this one knows %d): upgrade lastdrop, or name another store with --db", known()+1, known())
 	if _, err := Open(t.Context(), path); !errors.Is(err, ErrNewer) || !strings.HasSuffix(err.Error(), want) {
 		t.Fatalf("error %v, want %s", err, want)
 	}
@@ -101,8 +102,30 @@ func TestMigrationNumbers(t *testing.T) {
 			t.Errorf("%v: error %v", names, err)
 		}
 	}
-	all, err := loadMigrations(migrationFiles)
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%d migrations, %v", len(all), err)
+}
+
+// A store of the first version keeps its unfinished run, and can hold what the
+// later ones added.
+func TestMigrationFromFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lastdrop.db")
+	first, err := migrationFiles.ReadFile("migrations/0001_ledger.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := migrateTo(t, path, fstest.MapFS{"migrations/0001_ledger.sql": {Data: first}}); err != nil {
+		t.Fatal(err)
+	}
+	foreign(t, path, `INSERT INTO runs (run, name, state, started, updated, version, config_hash, seed, config)
+		VALUES ('01old', 'pull', 'stopped', '2026-11-30T12:00:00.000Z', '2026-11-30T12:00:00.000Z', '0.1', 'h', '000000000000000a', '{}')`)
+	s := mustOpen(t, path)
+	run, err := s.Begin(t.Context(), BeginOptions{Name: "pull", ConfigHash: "h"})
+	if err != nil || run.ID() != "01old" || !run.Resumed() || !run.Since().IsZero() {
+		t.Fatalf("took up %v, %v", run, err)
+	}
+	if err := run.Commit(t.Context(), Checkpoint{Children: []Child{{N: 1, Value: "a"}}, State: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(run.Close(), s.SetMark(t.Context(), "pull", nil)); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,7 +84,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"newer", func(t *testing.T, dir string) string {
 			foreign(t, filepath.Join(dir, "x.db"), "PRAGMA application_id = 1281454964", "PRAGMA user_version = 7")
 			return filepath.Join(dir, "x.db")
-		}, ErrNewer, "made by a newer lastdrop (store version 7, this one knows 1): upgrade lastdrop, or name another store with --db"},
+		}, ErrNewer, fmt.Sprintf("made by a newer lastdrop (store version 7, this one knows %d): upgrade lastdrop, or name another store with --db", known())},
 		{"empty path", func(*testing.T, string) string { return "" }, nil, "the path of the store is empty: name one with --db"},
 		{"device", func(*testing.T, string) string { return os.DevNull }, ErrNotStore, "is no ordinary file"},
 	} {
@@ -190,7 +191,7 @@ func TestFile(t *testing.T) {
 	path := filepath.Join(dir, "lastdrop.db")
 	s := mustOpen(t, path)
 	for pragma, want := range map[string]string{
-		"page_size": "16384", "journal_mode": "wal", "synchronous": "2", "application_id": "1281454964", "user_version": "1", "busy_timeout": "5000",
+		"page_size": "16384", "journal_mode": "wal", "synchronous": "2", "application_id": "1281454964", "user_version": fmt.Sprint(known()), "busy_timeout": "5000",
 	} {
 		var got string
 		if err := s.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {

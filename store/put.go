@@ -26,6 +26,7 @@ func (p *statements) prepare(ctx context.Context, db *sql.DB) error {
 		{&p.event, `INSERT INTO events (run, n, seq, at, kind, text) VALUES (?, ?, ?, ?, ?, ?)`},
 		{&p.slice, `INSERT OR REPLACE INTO slices (run, slice, parent, key, range_from, range_to, bounds, state, total,
 			total_kind, items, remark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&p.child, `INSERT OR REPLACE INTO children (run, n, value, child) VALUES (?, ?, ?, ?)`},
 		{&p.checkpoint, `INSERT INTO checkpoints (run, at, seq, attempts, length, items, state) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (run) DO UPDATE SET at = excluded.at, seq = max(seq, excluded.seq),
 			attempts = attempts + excluded.attempts, length = excluded.length, items = excluded.items, state = excluded.state`},
@@ -67,6 +68,9 @@ func (r *Run) put(ctx context.Context, tx *sql.Tx, c Checkpoint) error {
 		return err
 	}
 	if err := r.putEvents(ctx, tx.StmtContext(ctx, p.event), c.Events); err != nil {
+		return err
+	}
+	if err := r.putChildren(ctx, tx.StmtContext(ctx, p.child), c.Children); err != nil {
 		return err
 	}
 	return r.putSlices(ctx, tx.StmtContext(ctx, p.slice), c.Slices)

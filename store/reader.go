@@ -89,7 +89,8 @@ type Info struct {
 	Holder *Holder `json:"holder"`
 
 	seed       string
-	lastHolder Holder // who took it up last; it may be dead
+	since      time.Time // the mark that an incremental run began with
+	lastHolder Holder    // who took it up last; it may be dead
 }
 
 // Unfinished reports whether the run can be taken up, now or when its holder
@@ -97,15 +98,15 @@ type Info struct {
 func (i Info) Unfinished() bool { return i.State == Running || i.State == Stopped }
 
 const selectInfo = `SELECT run, name, state, verdict, strength, exit, items, total, missing, pages, attempts, reach,
-	started, updated, ended, error, version, config_hash, seed, holder_pid, holder_host, holder_since FROM runs`
+	started, updated, ended, error, version, config_hash, seed, holder_pid, holder_host, holder_since, since FROM runs`
 
 func scanInfo(rows *sql.Rows) (Info, error) {
 	var i Info
-	var verdict, strength, ended, failure, host, since sql.NullString
+	var verdict, strength, ended, failure, host, held, since sql.NullString
 	var exit, total, missing, reach, pid sql.NullInt64
 	var started, updated string
 	err := rows.Scan(&i.Run, &i.Name, &i.State, &verdict, &strength, &exit, &i.Items, &total, &missing, &i.Pages, &i.Attempts,
-		&reach, &started, &updated, &ended, &failure, &i.Version, &i.ConfigHash, &i.seed, &pid, &host, &since)
+		&reach, &started, &updated, &ended, &failure, &i.Version, &i.ConfigHash, &i.seed, &pid, &host, &held, &since)
 	if err != nil {
 		return Info{}, err
 	}
@@ -122,7 +123,8 @@ func scanInfo(rows *sql.Rows) (Info, error) {
 		t := parseStamp(ended.String)
 		i.Ended = &t
 	}
-	i.lastHolder = Holder{PID: int(pid.Int64), Host: host.String, Since: parseStamp(since.String)}
+	i.lastHolder = Holder{PID: int(pid.Int64), Host: host.String, Since: parseStamp(held.String)}
+	i.since = parseStamp(since.String)
 	return i, nil
 }
 

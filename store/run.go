@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
 
@@ -22,6 +23,8 @@ type Run struct {
 	started time.Time
 	resumed bool
 	others  []Info
+	since   time.Time
+	marks   bool // a COMPLETE end moves the mark
 
 	mu     sync.Mutex
 	lock   *runLock // nil once it is let go
@@ -46,6 +49,10 @@ func (r *Run) Started() time.Time { return r.started }
 // where it goes on.
 func (r *Run) Resumed() bool { return r.resumed }
 
+// Since is the mark that an incremental run began with, kept over resumes; the
+// zero time is none.
+func (r *Run) Since() time.Time { return r.since }
+
 // Others are the unfinished runs of the same name under other configs, newest
 // first, as they stood at Begin. Nothing will take them up but their own
 // config.
@@ -57,6 +64,7 @@ type Checkpoint struct {
 	Totals   []reconcile.TotalSeen // since the last checkpoint
 	Events   []reconcile.Event     // since the last checkpoint
 	Slices   []reconcile.Slice     // those that are new or have changed
+	Children []Child               // those that are new or have changed
 	Length   int64                 // of the sink, in bytes, synced before
 	Items    int64                 // in the sink at that length
 	State    []byte                // JSON of the walk: where to go on; no secrets
@@ -122,7 +130,9 @@ func (r *Run) lost() error {
 
 // Finish stores the run's report and lets the run go. The report's State
 // decides what becomes of it: a stopped run can be taken up again, a finished
-// or failed one cannot. After an error the run is still held and unchanged.
+// or failed one cannot. An incremental run that is finished and COMPLETE moves
+// the mark in the same transaction. After an error the run is still held and
+// unchanged.
 func (r *Run) Finish(ctx context.Context, report reconcile.Report) error {
 	switch {
 	case report.Run != r.id || report.Name != r.name:
@@ -154,7 +164,10 @@ func (r *Run) end(ctx context.Context, tx *sql.Tx, p reconcile.Report, text []by
 		p.State, p.Verdict.String(), nullText(p.Strength.String()), p.Exit, p.Items.Distinct, p.Total.Last,
 		p.Missing, p.Pages.Held, p.Pages.Attempts, p.Reach, stamp(time.Now()), nullTime(p.Ended), nullText(p.Error), string(text),
 		r.id, r.token)
-	return r.mine(done, err)
+	if err := r.mine(done, err); err != nil || !r.marks || p.State != Finished || p.Verdict != judge.Complete {
+		return err
+	}
+	return r.moveMark(ctx, tx)
 }
 
 // mine checks that an update of the run's row with its token found the row.

@@ -42,6 +42,11 @@ A CONFIG is a YAML file; a folder means its *.yaml and *.yml.
 An unfinished run of the same name and config goes on where it stopped; --fresh
 begins anew. An output file that exists is only replaced by a COMPLETE run.
 
+With for_each in it a config is drained once for each value of a list: a run and
+a file for each child, and one verdict for the whole, which is the worst. With
+incremental, only what is new since the last COMPLETE run is asked for; see
+lastdrop state. --fresh does not touch that mark.
+
 Exit status: 0 COMPLETE, 2 TRUNCATED, 3 UNKNOWN, 4 no config, 1 could not run;
 130 and 143 when stopped by a signal. Of several configs the worst counts: 1, 2,
 3, 0.`,
@@ -81,6 +86,7 @@ type drainRun struct {
 	log       *slog.Logger
 	bar       *progress
 	color     bool
+	nth       string // before the names on the live line, where there are several configs
 	reports   []reconcile.Report
 }
 
@@ -109,7 +115,10 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 	d.bar, d.color = newProgress(d.errs, d.flags.noProgress), colourful(d.errs)
 	worst := 0
 	for i, c := range cfgs {
-		code, err := d.one(ctx, st, c, fmt.Sprintf("[%d/%d] ", i+1, len(cfgs)))
+		if len(cfgs) > 1 {
+			d.nth = fmt.Sprintf("[%d/%d] ", i+1, len(cfgs))
+		}
+		code, err := d.one(ctx, st, c)
 		if err != nil {
 			fmt.Fprintln(d.errs, "lastdrop: "+err.Error())
 		}
@@ -144,19 +153,15 @@ func (d *drainRun) checkFlags(files []string) error {
 }
 
 // one drains one config and gives its exit status.
-func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config, nth string) (int, error) {
+func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config) (int, error) {
 	if d.flags.asJSON && c.Output.To == sink.Stdout && d.flags.out == "" {
 		return exitNotRun, fmt.Errorf("%s: output.to is - and --json wants standard output too: say --out FILE", c.Name)
 	}
-	if !strings.HasSuffix(nth, "/1] ") {
-		d.bar.begin(nth + c.Name)
-	} else {
-		d.bar.begin(c.Name)
-	}
+	var lost error
 	rep, err := pull.Run(ctx, pull.Options{
 		Config: c, Store: st, Target: d.flags.out, Fresh: d.flags.fresh, MaxPages: d.flags.maxPages, MaxItems: d.flags.maxItems,
 		Stdout: d.out, Version: version(), Log: d.log, Progress: d.bar.update,
-		Begun: func(run string, resumed bool, others []store.Info) { d.begun(c.Name, run, resumed, others) },
+		Begun: d.begun, Reported: func(part reconcile.Report) { lost = errors.Join(lost, d.show(part)) },
 	})
 	d.bar.clear()
 	var early *pull.NotStarted
@@ -164,7 +169,7 @@ func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config, 
 		return exitNotRun, err
 	}
 	d.reports = append(d.reports, rep)
-	if lost := d.show(rep); lost != nil {
+	if lost = errors.Join(lost, d.show(rep)); lost != nil {
 		return exitNotRun, fmt.Errorf("%s: the report cannot be written: %w", c.Name, lost)
 	}
 	if err != nil && rep.Error == "" {
@@ -173,7 +178,9 @@ func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config, 
 	return rep.Exit, nil
 }
 
+// begun tells that a run is open.
 func (d *drainRun) begun(name, run string, resumed bool, others []store.Info) {
+	d.bar.begin(d.nth + name)
 	if resumed {
 		fmt.Fprintf(d.errs, "lastdrop: going on with run %s of %s (--fresh begins anew)\n", run, name)
 	}
@@ -189,6 +196,7 @@ func (d *drainRun) begun(name, run string, resumed bool, others []store.Info) {
 // show prints a report. The error tells that a report asked for as JSON is
 // lost, so that its reader has nothing to go by.
 func (d *drainRun) show(rep reconcile.Report) error {
+	d.bar.clear()
 	if d.flags.asJSON {
 		if rep.State == "failed" {
 			fmt.Fprintf(d.errs, "lastdrop: %s: %s\n", rep.Name, rep.Error)
@@ -269,7 +277,7 @@ func loadAll(files []string) ([]*configs.Config, error) {
 			bad = append(bad, fmt.Sprintf("%s: name %q is that of %s too: give each pull its own name", f, c.Name, other))
 		}
 		names[c.Name] = f
-		if err := targets.claim(f, c.Output.To); err != nil {
+		if err := targets.claimAll(f, c); err != nil {
 			bad = append(bad, err.Error())
 		}
 		cfgs = append(cfgs, c)
@@ -283,6 +291,33 @@ func loadAll(files []string) ([]*configs.Config, error) {
 // owners tells which config file writes to which target.
 type owners map[string]string
 
+// claimAll notes the targets of a config file: of a fan-out those of its
+// children and of its parent.
+func (o owners) claimAll(file string, c *configs.Config) error {
+	if c.Parent != nil {
+		parent := c.ForEach.Pull
+		if !filepath.IsAbs(parent) {
+			parent = filepath.Join(filepath.Dir(file), parent)
+		}
+		if err := o.claim(parent, c.Parent.Output.To); err != nil {
+			return err
+		}
+	}
+	if c.ForEach == nil {
+		return o.claim(file, c.Output.To)
+	}
+	list, err := c.List()
+	if err != nil || len(list) == 0 { // only the parent knows them
+		return errors.Join(err, o.claim(file, c.Output.To))
+	}
+	for _, value := range list {
+		if err := o.claim(file, c.FileOf(c.Output.To, value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // claim notes the target of a config file. Two that write the same file are
 // refused: the later would take the earlier one's items away.
 func (o owners) claim(file, target string) error {
@@ -293,7 +328,7 @@ func (o owners) claim(file, target string) error {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	if other, twice := o[path]; twice {
+	if other, twice := o[path]; twice && filepath.Clean(other) != filepath.Clean(file) {
 		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, target, other)
 	}
 	o[path] = file

@@ -19,7 +19,11 @@ func printReport(w io.Writer, r reconcile.Report, color bool) {
 	p := printer{w: w, color: color}
 	p.headline(r)
 	p.row("held", heldText(r))
-	p.row("declared", declaredText(r))
+	if r.Children == nil {
+		p.row("declared", declaredText(r))
+	} else {
+		p.row("children", childrenText(*r.Children))
+	}
 	if r.Missing != nil && *r.Missing > 0 {
 		p.row("missing", thousands(*r.Missing))
 	}
@@ -27,9 +31,13 @@ func printReport(w io.Writer, r reconcile.Report, color bool) {
 		p.row("reach", thousands(*r.Reach)+" items")
 	}
 	p.row("pages", pagesText(r))
-	p.row("slices", slicesText(r))
-	for _, o := range r.Output {
-		p.row("output", outputText(o, r.Verdict, r.State == "stopped"))
+	if r.Children != nil {
+		p.row("output", outputsText(r.Output))
+	} else {
+		p.row("slices", slicesText(r))
+		for _, o := range r.Output {
+			p.row("output", outputText(o, r.Verdict, r.State == "stopped"))
+		}
 	}
 	p.row("took", tookText(r))
 	p.line("")
@@ -182,6 +190,39 @@ func outputText(o reconcile.Output, v judge.Verdict, stopped bool) string {
 	return s
 }
 
+// outputsText sums up the files of the children, each of which names its own.
+func outputsText(list []reconcile.Output) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var items, bytes, back int64
+	for _, o := range list {
+		items, bytes = items+o.Items, bytes+o.Bytes
+		if !o.Committed {
+			back++
+		}
+	}
+	s := fmt.Sprintf("%s %s  %s items, %s", thousands(int64(len(list))), plural(int64(len(list)), "file"), thousands(items), sizeText(bytes))
+	if back > 0 {
+		s += fmt.Sprintf("  (%s not committed)", thousands(back))
+	}
+	return s
+}
+
+// childrenText counts the children of a fan-out.
+func childrenText(c reconcile.ChildCounts) string {
+	s := thousands(c.Total)
+	for _, part := range []struct {
+		n    int64
+		word string
+	}{{c.Complete, "COMPLETE"}, {c.Truncated, "TRUNCATED"}, {c.Unknown, "UNKNOWN"}, {c.Failed, "could not run"}, {c.Open, "open"}} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %s %s", thousands(part.n), part.word)
+		}
+	}
+	return s
+}
+
 func plural(n int64, word string) string {
 	if n == 1 {
 		return word
@@ -206,6 +247,9 @@ func nextSteps(r reconcile.Report) []string {
 	next := append([]string{}, r.Advice...)
 	if r.State == "stopped" {
 		next = append(next, "run the same command again: it goes on from here")
+	}
+	if r.Children != nil {
+		return append(next, fmt.Sprintf("every child is in the store: lastdrop runs show %s", r.Run))
 	}
 	return append(next, fmt.Sprintf("every request is in the store: lastdrop pages %s", r.Run))
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -217,7 +219,7 @@ func showRun(ctx context.Context, r *store.Reader, ref string, db string, out io
 	}
 	printReport(out, report, colourful(out))
 	s := shower{ctx, r, i.Run, db, out}
-	return errors.Join(s.slices(), s.sizes(), s.totals(), s.events())
+	return errors.Join(s.children(), s.slices(), s.sizes(), s.totals(), s.events())
 }
 
 // interim is what can be said of a run that has no report: what it holds by
@@ -237,6 +239,21 @@ func interim(ctx context.Context, r *store.Reader, i store.Info) (reconcile.Repo
 		Pages:    reconcile.PageCounts{Held: counts.Held, Attempts: counts.Attempts, Half: counts.Half, Failed: counts.Failed},
 		Evidence: []reconcile.Evidence{}, Output: []reconcile.Output{}, Started: i.Started, Ended: i.Updated,
 		Requests: counts.Attempts, Passes: counts.Passes, Bytes: counts.Bytes, Advice: []string{goingOn(i)},
+	}
+	children, err := childrenOf(ctx, r, i.Run)
+	if err != nil {
+		return reconcile.Report{}, err
+	}
+	if len(children) > 0 {
+		p.Children = &reconcile.ChildCounts{Total: int64(len(children))}
+		p.Items.Received, p.Items.Distinct = i.Items, i.Items
+		for _, c := range children {
+			if c.complete() {
+				p.Children.Complete++
+			} else {
+				p.Children.Open++
+			}
+		}
 	}
 	if len(drifts) > 0 && drifts[0].Seen > 0 {
 		d := drifts[0]
@@ -280,6 +297,69 @@ func (s shower) section(title string, lines []string, total int64, view string) 
 	for _, line := range lines {
 		fmt.Fprintln(s.out, "  "+clean(line))
 	}
+}
+
+// children lists those of a fan-out: first those that are not COMPLETE.
+func (s shower) children() error {
+	list, err := childrenOf(s.ctx, s.r, s.run)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	slices.SortStableFunc(list, func(a, b childRun) int { return cmp.Compare(a.rank(), b.rank()) })
+	fmt.Fprintf(s.out, "\nchildren\n")
+	for _, c := range list[:min(len(list), tail)] {
+		fmt.Fprintln(s.out, "  "+clean(c.text()))
+	}
+	if left := len(list) - tail; left > 0 {
+		fmt.Fprintf(s.out, "  and %d more; all of them: sqlite3 %s \"SELECT * FROM children WHERE run = '%s'\"\n", left, shellWord(s.db), s.run)
+	}
+	return nil
+}
+
+// A childRun is a child of a fan-out and its run, nil where none is in the store.
+type childRun struct {
+	store.Child
+	info *store.Info
+}
+
+func childrenOf(ctx context.Context, r *store.Reader, run string) ([]childRun, error) {
+	list, err := r.Children(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]childRun, len(list))
+	for i, c := range list {
+		out[i].Child = c
+		if c.Run == "" {
+			continue
+		}
+		info, err := r.RunByID(ctx, c.Run)
+		if err == nil {
+			out[i].info = &info
+		} else if !errors.Is(err, store.ErrNoRun) {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c childRun) complete() bool {
+	return c.info != nil && c.info.State == store.Finished && c.info.Verdict != nil && *c.info.Verdict == judge.Complete
+}
+
+func (c childRun) rank() int {
+	if c.complete() {
+		return 1
+	}
+	return 0
+}
+
+func (c childRun) text() string {
+	if c.info == nil {
+		return c.Value + "  not asked"
+	}
+	row := runRow(*c.info)
+	return fmt.Sprintf("%s  %s  %s items  [run %s]", c.Value, strings.TrimSpace(row[2]+" "+row[3]), thousands(c.info.Items), c.Run)
 }
 
 func (s shower) sizes() error {

@@ -77,10 +77,13 @@ func startSim(ts *testscript.TestScript, neg bool, args []string) {
 	base, stop, err := listen(world)
 	ts.Check(err)
 	ts.Defer(stop)
-	ts.Setenv(strings.ReplaceAll(args[0], "-", "_")+"_URL", base)
+	ts.Setenv(urlVariable(args[0]), base)
 	cfg := world.Config(base) + "\noutput: {to: " + args[0] + ".jsonl}\n"
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".yaml"), []byte(cfg), 0o600))
 }
+
+// urlVariable names the variable that holds the address of a world.
+func urlVariable(world string) string { return strings.ReplaceAll(world, "-", "_") + "_URL" }
 
 // killed SIGNAL FILE BYTES CMD ARG… starts a command, waits until FILE has at
 // least so many bytes, and sends the signal (KILL, TERM or INT). The command's exit status
@@ -102,6 +105,11 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(bin, args[4:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
+	for _, w := range sim.NamedWorlds() {
+		if base := ts.Getenv(urlVariable(w.Name)); base != "" {
+			cmd.Env = append(cmd.Env, urlVariable(w.Name)+"="+base)
+		}
+	}
 	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
 	ts.Check(cmd.Start())
 	gone := make(chan error, 1)

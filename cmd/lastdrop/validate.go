@@ -63,7 +63,7 @@ func validate(out, errs io.Writer, args []string) error {
 			err = fmt.Errorf("%s: name: %q is that of %s too; give each pull its own", file, c.Name, owner[c.Name])
 		}
 		if err == nil {
-			err = targets.claim(file, c.Output.To)
+			err = targets.claimAll(file, c)
 		}
 		if err != nil {
 			bad++
@@ -90,7 +90,24 @@ func describe(c *configs.Config) string {
 	if s := c.Pages.Size; s.Start > 0 {
 		size = fmt.Sprintf("size %d", s.Start)
 	}
-	return strings.Join([]string{"style " + c.Pages.Style, size, describeTotal(c.Total)}, ", ")
+	words := []string{"style " + c.Pages.Style, size, describeTotal(c.Total)}
+	if c.ForEach != nil {
+		words = append(words, describeList(c.ForEach))
+	}
+	if c.Incremental != nil {
+		words = append(words, "incremental by "+c.Incremental.Param)
+	}
+	return strings.Join(words, ", ")
+}
+
+func describeList(f *configs.ForEach) string {
+	switch {
+	case f.Lines != "":
+		return "for each " + f.As + " of " + f.Lines
+	case f.Pull != "":
+		return "for each " + f.As + " of the items of " + f.Pull
+	}
+	return fmt.Sprintf("for each %s of %d", f.As, len(f.Values))
 }
 
 func describeTotal(t configs.Total) string {

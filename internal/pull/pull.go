@@ -13,7 +13,10 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"lastdrop/adapters"
 	"lastdrop/configs"
@@ -45,14 +48,23 @@ type Options struct {
 	Stdout   io.Writer
 	Version  string
 	Progress func(fetcher.Progress)
-	// Begun, if set, is called once the run is open: with its id, and whether
-	// it was taken up.
-	Begun func(run string, resumed bool, others []store.Info)
-	Log   *slog.Logger
+	// Begun, if set, is called once a run is open, each child of a fan-out too:
+	// with its name and id, and whether it was taken up.
+	Begun func(name, run string, resumed bool, others []store.Info)
+	// Reported, if set, is called with the report of each part of a fan-out as
+	// it ends: the parent and the children.
+	Reported func(reconcile.Report)
+	Log      *slog.Logger
 	// Transport sends the requests; nil is the fetcher's own.
 	Transport http.RoundTripper
 	// Backoff bounds the pauses between retries; zero is the fetcher's own.
 	BackoffMin, BackoffMax time.Duration
+
+	// Of a part of a fan-out: begin anew, though no items may be lost by it;
+	// share the rate; and note the run's id before its first request.
+	anew    bool
+	limiter *rate.Limiter
+	record  func(run string) error
 }
 
 // NotStarted is the error of a pull that could not begin: nothing was asked
@@ -64,21 +76,42 @@ func (e *NotStarted) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *NotStarted) Unwrap() error { return e.Err }
 
-// Run drains one pull to its report. A report comes back wherever a run was
-// begun; the error then tells a fault of store or sink, with the report's
-// state failed. A *NotStarted comes without a report.
+// Run drains one pull to its report, or each child of a fan-out to the report
+// of the whole. A report comes back wherever a run was begun; the error then
+// tells a fault of store or sink, with the report's state failed. A *NotStarted
+// comes without a report.
 func Run(ctx context.Context, o Options) (reconcile.Report, error) {
+	if o.Config.ForEach != nil {
+		return runEach(ctx, o)
+	}
+	e, err := runOne(ctx, o)
+	return e.report, err
+}
+
+// An ended is one run at its end: its report, why its walk stopped, and what
+// this process spent on it.
+type ended struct {
+	report reconcile.Report
+	stop   reconcile.Stop
+	why    string
+	spent  fetcher.Budget
+}
+
+func runOne(ctx context.Context, o Options) (ended, error) {
 	p, err := begin(ctx, o)
 	if err != nil {
-		return reconcile.Report{}, &NotStarted{err}
+		return ended{}, &NotStarted{err}
 	}
 	defer p.run.Close()
 	defer p.file.Close()
 	facts, err := fetcher.Drain(ctx, p.options())
+	e := ended{stop: facts.Stop, why: facts.StopText, spent: p.spent(facts.Counts)}
 	if err != nil {
-		return p.fail(facts, err)
+		e.report, err = p.fail(facts, err)
+		return e, err
 	}
-	return p.finish(context.WithoutCancel(ctx), facts)
+	e.report, err = p.finish(context.WithoutCancel(ctx), facts)
+	return e, err
 }
 
 // pull is one run in progress.
@@ -90,6 +123,8 @@ type pull struct {
 	run    *store.Run
 	file   *sink.File
 	resume *fetcher.Resume
+	before store.Counts // what earlier processes did for this run
+	span   span         // of an incremental run
 	target string
 	// learned are the secrets that the source hands out.
 	learned learned
@@ -110,22 +145,53 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 		return nil, err
 	}
 	var err error
-	if p.reader, err = adapters.NewReader(p.spec); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Config.Name, err)
-	}
 	p.run, err = o.Store.Begin(ctx, store.BeginOptions{Name: o.Config.Name, ConfigHash: p.hash(), Config: string(o.Config.Redacted()),
-		Version: o.Version, Fresh: o.Fresh || p.target == sink.Stdout})
+		Version: o.Version, Fresh: o.Fresh || o.anew || p.target == sink.Stdout, Incremental: o.Config.Incremental != nil})
 	if err != nil {
 		return nil, err
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.prepare(ctx); err != nil {
 		p.run.Close()
 		return nil, err
 	}
 	if o.Begun != nil {
-		o.Begun(p.run.ID(), p.resume != nil, p.run.Others())
+		o.Begun(o.Config.Name, p.run.ID(), p.resume != nil, p.run.Others())
 	}
 	return p, nil
+}
+
+// prepare makes what depends on the run: its target, its question, its sink.
+func (p *pull) prepare(ctx context.Context) error {
+	p.target = strings.ReplaceAll(p.target, configs.StartHolder, p.run.Started().UTC().Format(startLayout))
+	var err error
+	if p.span, err = spanOf(p.cfg, p.run.Since()); err != nil {
+		return err
+	}
+	p.span.ask(&p.spec)
+	if p.reader, err = adapters.NewReader(p.spec); err != nil {
+		return fmt.Errorf("%s: %w", p.cfg.Name, err)
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if p.opt.record == nil {
+		return nil
+	}
+	if err := p.opt.record(p.run.ID()); err != nil {
+		p.file.Close()
+		return err
+	}
+	return nil
+}
+
+// startLayout is how the start of a run stands in a file's name. Two runs of
+// one name never share a millisecond.
+const startLayout = "20060102T150405.000Z"
+
+// spent is what this process did for the run. Count requests of an earlier one
+// have no row and count again: a budget may end early by them, never late.
+func (p *pull) spent(c reconcile.Counts) fetcher.Budget {
+	return fetcher.Budget{Requests: c.Requests - p.before.Attempts, Pages: c.Held - p.before.Held, Items: c.Distinct - p.before.New}
 }
 
 // checkOthers refuses to start over the items of an unfinished run of the same
@@ -183,7 +249,7 @@ func (p *pull) open(ctx context.Context) error {
 				return fmt.Errorf("the stored state of run %s cannot be read (%w): begin anew with --fresh", p.run.ID(), err)
 			}
 			so.Resume = &sink.Mark{Length: m.Length, Items: m.Items, Sum: m.Sum}
-			p.resume = &fetcher.Resume{State: r.State, Keys: r.Keys}
+			p.resume, p.before = &fetcher.Resume{State: r.State, Keys: r.Keys}, r.Counts
 		}
 	}
 	var err error
@@ -199,7 +265,7 @@ func (p *pull) options() fetcher.Options {
 	c, l := p.cfg, p.cfg.Limits
 	cred := c.Auth()
 	return fetcher.Options{
-		Reader: p.reader, Sink: sinkPort{p.file}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
+		Reader: p.reader, Sink: sinkPort{p.file, &p.span}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
 		Slicing: c.Slicing(p.run.Started()), Doubts: doubts(c.Complete),
 		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
@@ -207,7 +273,7 @@ func (p *pull) options() fetcher.Options {
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
-			Rate: float64(l.Rate), Burst: l.Burst, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			Rate: float64(l.Rate), Burst: l.Burst, Limiter: p.opt.limiter, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
@@ -247,8 +313,14 @@ var secretParam = regexp.MustCompile(`([?&;]|%3[fF]|%26)([A-Za-z0-9_.\-\[\]%]{1,
 // userInfo finds a name and password in front of a host.
 var userInfo = regexp.MustCompile(`://[^/\s@"'<>]+@`)
 
-func (p *pull) hide(s string) string {
-	s = userInfo.ReplaceAllString(p.learned.hide(p.cfg.Secrets.Hide(s)), "://"+secret.Redacted+"@")
+func (p *pull) hide(s string) string { return hide(p.learned.hide(p.cfg.Secrets.Hide(s))) }
+
+// hideOf is hide for what belongs to no run of its own.
+func hideOf(c *configs.Config, s string) string { return hide(c.Secrets.Hide(s)) }
+
+// hide takes what looks like a secret out of a text.
+func hide(s string) string {
+	s = userInfo.ReplaceAllString(s, "://"+secret.Redacted+"@")
 	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
 		g := secretParam.FindStringSubmatch(m)
 		if !secret.Sensitive(g[2]) || secret.SealedValue(g[3]) {
@@ -278,9 +350,15 @@ func (p *pull) unseal(s string) string {
 
 // sinkPort and ledgerPort give sink and store the shapes that the fetcher
 // asks for.
-type sinkPort struct{ f *sink.File }
+type sinkPort struct {
+	f    *sink.File
+	span *span
+}
 
-func (s sinkPort) Write(lines [][]byte) error { return s.f.Write(lines) }
+func (s sinkPort) Write(lines [][]byte) error {
+	s.span.look(lines)
+	return s.f.Write(lines)
+}
 
 func (s sinkPort) Sync() (fetcher.Mark, error) {
 	m, err := s.f.Sync()

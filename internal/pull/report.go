@@ -61,6 +61,10 @@ func (p *pull) demand(ctx context.Context, f *reconcile.Facts) {
 	if c.Fresh != nil {
 		f.Freshness = reconcile.Freshness{Path: string(c.Fresh.Path), MaxAge: time.Duration(c.Fresh.MaxAge), Start: p.run.Started()}
 	}
+	if p.cfg.Incremental != nil {
+		f.Asked = p.span.say()
+		return // what came in another span says nothing about this one
+	}
 	last, err := p.opt.Store.LastComplete(ctx, p.cfg.Name)
 	if err == nil {
 		f.LastComplete = judge.N(last.Items)
@@ -127,10 +131,14 @@ func (p *pull) resumePoint(f reconcile.Facts) *judge.Resume {
 // its last checkpoint.
 func (p *pull) fail(f reconcile.Facts, err error) (reconcile.Report, error) {
 	text := p.hide(err.Error())
-	rep := p.report(f, reconcile.Ruling{Verdict: judge.Unknown, Evidence: []reconcile.Evidence{
-		{ID: "RC040", Verdict: judge.Unknown, Text: "the run could not go on: " + text},
-	}, Advice: []string{}})
+	return ownFault(p.report(f, reconcile.Ruling{}), text), fmt.Errorf("%s", text)
+}
+
+// ownFault turns a report into that of a run whose own sink or store failed.
+func ownFault(rep reconcile.Report, text string) reconcile.Report {
+	rep.Verdict, rep.Strength, rep.Missing = judge.Unknown, reconcile.None, nil
+	rep.Evidence = []reconcile.Evidence{{ID: "RC040", Verdict: judge.Unknown, Text: "the run could not go on: " + text}}
+	rep.Advice, rep.Output = []string{}, []reconcile.Output{}
 	rep.State, rep.Error, rep.Exit = stateFailed, text, ExitNotRun
-	rep.Output = []reconcile.Output{}
-	return rep, fmt.Errorf("%s", text)
+	return rep
 }

@@ -22,6 +22,8 @@ type format interface {
 	// count reads a whole file strictly: what a reader could not read is an error. torn tells that the
 	// last item is not ended.
 	count(r io.Reader) (items int64, torn bool, err error)
+	// reader gives the items back, each with its newline.
+	reader(r io.Reader) (io.ReadCloser, error)
 }
 
 // An itemWriter appends items.
@@ -77,6 +79,8 @@ func (j jsonl) writer(w io.Writer) itemWriter {
 	enc := j.codec.encoder(w)
 	return &lineWriter{in: bufio.NewWriterSize(enc, bufferSize), enc: enc}
 }
+
+func (j jsonl) reader(r io.Reader) (io.ReadCloser, error) { return j.codec.decoder(r) }
 
 func (j jsonl) count(r io.Reader) (items int64, torn bool, err error) {
 	dec, err := j.codec.decoder(bufio.NewReaderSize(r, bufferSize))

@@ -172,6 +172,10 @@ type Facts struct {
 	ReadBack judge.Count
 	SinkTorn string
 
+	// Asked says, of an incremental run, what it asked for, and what came that
+	// is older.
+	Asked []string
+
 	// What the operator asks for.
 	Require   Strength
 	Tolerance Tolerance

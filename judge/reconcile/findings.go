@@ -290,6 +290,9 @@ func (r *ruler) notes() {
 		r.say("RC038", judge.Unknown, "the server gives at most %d items a page, less than asked", f.Clamped)
 	}
 	r.still()
+	for _, t := range f.Asked {
+		r.say("RC069", judge.Unknown, "%s", t)
+	}
 	if m := f.Everything; !m.Clean() && (r.inBand || r.settled() && !r.shuffled()) {
 		r.say("RC039", judge.Unknown, "the source moved while it was read (total moved %s, %s, %s came again); seen through in %s",
 			times(m.Moved), count(int64(m.Shifts), "shifted border"), count(m.Unstable, "item"), count(int64(f.Passes), "pass"))
@@ -362,7 +365,10 @@ func count(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	if strings.HasSuffix(what, "s") {
+	switch {
+	case what == "child":
+		return num(n) + " children"
+	case strings.HasSuffix(what, "s"):
 		return fmt.Sprintf("%s %ses", num(n), what)
 	}
 	return fmt.Sprintf("%s %ss", num(n), what)

@@ -207,6 +207,18 @@ type Report struct {
 	Bytes int64 `json:"bytes"`
 	// Waited is the time spent waiting for rate limits and retries.
 	Waited Duration `json:"waited"`
+	// Children counts the runs that this one, a fan-out, is the whole of.
+	Children *ChildCounts `json:"children,omitempty"`
+}
+
+// ChildCounts counts the children of a fan-out by what became of them.
+type ChildCounts struct {
+	Total     int64 `json:"total"`
+	Complete  int64 `json:"complete"`
+	Truncated int64 `json:"truncated"`
+	Unknown   int64 `json:"unknown"`
+	Failed    int64 `json:"failed"` // could not run
+	Open      int64 `json:"open"`   // not asked, or not at its end
 }
 
 // Duration is a time.Duration that is written as text ("1m30s").

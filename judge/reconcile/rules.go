@@ -47,6 +47,8 @@ var Table = []judge.RuleDoc{
 	doc("RC041", "Sentinel", "What complete.sentinel says must be there is not: its item is not held, or its request gave too little or no whole answer.", judge.Unknown),
 	doc("RC042", "Not fresh", "The newest item held is older than complete.freshness allows, or no item has a readable time.", judge.Unknown),
 	doc("RC043", "Moved by the mark", "The mark of change (complete.still) changed or could not be read, while rows or pages were counted and the borders between them not shown to be whole.", judge.Unknown),
+	doc("RC048", "Children", "The children of a fan-out: COMPLETE where all of them are, else each one that is not, and how many were not asked.", judge.Complete, judge.Truncated, judge.Unknown),
+	doc("RC049", "List of children", "Where the values of a fan-out came from: a parent that is not COMPLETE, or items of it that gave no value, leave children unknown.", judge.Complete, judge.Truncated, judge.Unknown),
 	doc("RC050", "Sum of slices", "The slices tile what was asked for, and each came to an end of its own. As strong as the weakest of them.", judge.Complete),
 	doc("RC051", "Irreducible slice", "A slice holds more than the server hands out, and its key cannot cut it further: slice.then may.", judge.Truncated),
 	doc("RC052", "Slice without a proven end", "A slice is not COMPLETE by itself.", judge.Truncated, judge.Unknown),
@@ -61,6 +63,8 @@ var Table = []judge.RuleDoc{
 	doc("RC063", "Slices", "How many slices were read, and how often one was cut.", judge.Unknown),
 	doc("RC064", "Range only", "slice.covers is range: what lies outside of it was not asked for.", judge.Unknown),
 	doc("RC065", "Moved, and compared", "The whole's total moved while its slices were read. At one moment it was compared with them, and nothing lay outside.", judge.Unknown),
+	doc("RC068", "Repeated values", "Values of a fan-out that came again: each is drained once.", judge.Unknown),
+	doc("RC069", "Incremental", "What an incremental run asked for, and items that are older than that: the parameter may be ignored. More than was asked for is no loss.", judge.Unknown),
 }
 
 func doc(id, title, text string, verdicts ...judge.Verdict) judge.RuleDoc {

@@ -157,6 +157,7 @@ func ruleCases() []ruleCase {
 			f.Freshness, f.Newest = fresh, start.Add(-2*time.Hour)
 		}), c, c},
 		{"RC011", "a budget before the sentinel could be asked", with(stopped(reconcile.StopBudget, false), func(f *F) { f.Sentinel.Asked = true }), u, u},
+		{"RC069", "an incremental run", with(whole(), func(f *F) { f.Asked = []string{"asked for what is new since 2026-11-30"} }), u, c},
 		{"TR006", "the judge's suspicion of a cap", with(stopped(reconcile.StopNotSaid, false), func(f *F) { f.Suspicion = "100 items, a common cap" }), u, u},
 	}
 }
@@ -183,7 +184,10 @@ func TestRules(t *testing.T) {
 
 // spokenElsewhere are rules of the table that Rule never speaks, with who
 // does: they are about a run that did not come as far as a ruling.
-var spokenElsewhere = map[string]string{"RC040": "internal/pull, where the sink or the store failed"}
+var spokenElsewhere = map[string]string{
+	"RC040": "internal/pull, where the sink or the store failed",
+	"RC048": "Combine", "RC049": "Combine", "RC068": "Combine",
+}
 
 // Every rule of the table has a case for each verdict that it documents, every
 // case is documented, and ids are in order and never given twice.

@@ -26,6 +26,8 @@ type Reader interface {
 	Drifts(ctx context.Context, run string) ([]store.Drift, error)
 	PageSizes(ctx context.Context, run string) ([]store.SizeStep, error)
 	Slices(ctx context.Context, run string) ([]reconcile.Slice, error)
+	Children(ctx context.Context, run string) ([]store.Child, error)
+	Marks(ctx context.Context, name string) ([]store.Mark, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
 	Close() error
 }
@@ -34,6 +36,7 @@ type Reader interface {
 type Store[R Ledger] interface {
 	Reader
 	Begin(ctx context.Context, o store.BeginOptions) (R, error)
+	SetMark(ctx context.Context, name string, mark *time.Time) error
 }
 
 // A Ledger is a run that its holder writes.
@@ -42,6 +45,7 @@ type Ledger interface {
 	Name() string
 	Seed() uint64
 	Started() time.Time
+	Since() time.Time
 	Resumed() bool
 	Others() []store.Info
 	Resume(ctx context.Context) (store.Resume, error)
@@ -63,7 +67,7 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 			}
 			return run, nil
 		}
-		return handle{Reader: opened, begin: begin}
+		return handle{Reader: opened, begin: begin, setMark: opened.SetMark}
 	}}
 	for _, c := range []struct {
 		name string
@@ -93,6 +97,11 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"tails", s.testTails},
 		{"drifts", s.testDrifts},
 		{"slices", s.testSlices},
+		{"children", s.testChildren},
+		{"marks", s.testMarks},
+		{"marks/only complete", s.testMarkOnlyComplete},
+		{"marks/kept", s.testMarkKept},
+		{"marks/by hand", s.testMarkByHand},
 		{"counts", s.testCounts},
 	} {
 		t.Run(c.name, c.test)
@@ -106,7 +115,8 @@ type suite struct {
 // A handle is an open store.
 type handle struct {
 	Reader
-	begin func(ctx context.Context, o store.BeginOptions) (Ledger, error)
+	begin   func(ctx context.Context, o store.BeginOptions) (Ledger, error)
+	setMark func(ctx context.Context, name string, mark *time.Time) error
 }
 
 // T is what the helpers need of testing.T and rapid.T.
