@@ -93,9 +93,16 @@ func (r *Reader) open(resp Response) (*Answer, error) {
 	return a, nil
 }
 
+// Checks reports whether Read checks a JSON body as a whole by itself, in the
+// one walk in which it reads it: its error is then a *jsonscan.Error.
+func (r *Reader) Checks() bool { return r.want != nil && r.spec.Items.Format == formatJSON }
+
 // walk is open in one pass over the body, for paths that are all plain.
 func (r *Reader) walk(a *Answer) error {
 	if err := jsonscan.Page(a.Body, r.want, &a.spans); err != nil {
+		if bad := (*jsonscan.Error)(nil); errors.As(err, &bad) {
+			return bad
+		}
 		return malformed(err)
 	}
 	a.values = make([]jsonscan.Value, len(a.spans.Envelope))

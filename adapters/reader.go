@@ -179,7 +179,8 @@ func (r *Reader) Spec() *Spec { return &r.spec }
 // Read reads one whole answer with a 2xx status. at and req are the position
 // asked for and the request as the style built it.
 //
-// The error is a *Trouble where the answer is not a page, and another error
+// The error is a *Trouble where the answer is not a page, a *jsonscan.Error
+// where a JSON body that Read checks by itself is none, and another error
 // where a line or record of a framed body (NDJSON, CSV) cannot be read, which
 // makes it half a body. With an error there is no page, not even an empty one.
 func (r *Reader) Read(at Position, req Request, resp Response) (Page, error) {

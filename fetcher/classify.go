@@ -152,7 +152,7 @@ func (d *drain) body(at adapters.Position, req adapters.Request, a *answer) {
 		a.kind, a.text = kindHalf, "status 206: a part, by its Content-Range "+clip(a.header.Get("Content-Range"), 60)
 		return
 	}
-	if !d.syntax(a) {
+	if (a.short || !d.reader.Checks()) && !d.syntax(a) {
 		return
 	}
 	if a.short {
@@ -170,10 +170,16 @@ func (d *drain) syntax(a *answer) bool {
 		return false
 	}
 	body, err := d.reader.JSON(a.body)
-	if err == nil {
-		a.body = body
-		return true
+	if err != nil {
+		d.broken(a, err)
+		return false
 	}
+	a.body = body
+	return true
+}
+
+// broken says what is wrong with a body that is not whole JSON.
+func (d *drain) broken(a *answer, err *jsonscan.Error) {
 	format := strings.ToUpper(d.spec.Items.Format)
 	switch err.Kind {
 	case jsonscan.Empty:
@@ -190,7 +196,6 @@ func (d *drain) syntax(a *answer) bool {
 	if (err.Kind == jsonscan.Broken || err.Kind == jsonscan.Trailing) && deadlineWording(a.body[err.Offset:]) {
 		a.kind, a.text = kindDeadline, fmt.Sprintf("the body ends in an error text: %s", excerpt(a.body[err.Offset:]))
 	}
-	return false
 }
 
 func shortText(a *answer) string {
@@ -211,7 +216,10 @@ func (d *drain) page(at adapters.Position, req adapters.Request, a *answer) {
 	resp := adapters.Response{Status: a.status, Header: a.header, Body: a.raw.body, URL: a.url}
 	p, err := d.reader.Read(at, req, resp)
 	var t *adapters.Trouble
+	var bad *jsonscan.Error
 	switch {
+	case d.reader.Checks() && errors.As(err, &bad):
+		d.broken(a, bad)
 	case errors.As(err, &t):
 		a.kind, a.trouble, a.text = kindTrouble, t, t.Msg
 		if t.Kind == adapters.TroubleExpired {

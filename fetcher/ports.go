@@ -15,7 +15,7 @@ type Mark struct {
 	Sum    uint32 `json:"sum,omitempty"`
 }
 
-// A Sink takes items, a line each. After Sync returns, everything written
+// A Sink takes items, a line each, which it must not keep or change. After Sync returns, everything written
 // before it survives a crash; Write may be lost before that.
 type Sink interface {
 	Write(lines [][]byte) error

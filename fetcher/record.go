@@ -20,7 +20,7 @@ func (d *drain) write(p *adapters.Page, m *match, n int) {
 	d.look(p, m, n)
 	d.lines = d.lines[:0]
 	for _, i := range fresh {
-		d.lines = append(d.lines, jsonscan.CompactLine(nil, p.Items[i].Raw))
+		d.lines = append(d.lines, jsonscan.Line(p.Items[i].Raw))
 	}
 	d.noteNewest(p.Items, fresh)
 	m.held = keys

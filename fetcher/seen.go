@@ -60,9 +60,12 @@ type seen struct {
 	turn  int32 // of the last distinct item of the pass
 	walk  int32 // the walk at hand: the slice's number
 	buf   []byte
+	here  map[key]uint64 // scratch: the items of the page at hand
 }
 
-func newSeen(seed uint64) *seen { return &seen{seed: seed, marks: make(map[key]mark)} }
+func newSeen(seed uint64) *seen {
+	return &seen{seed: seed, marks: make(map[key]mark), here: make(map[key]uint64)}
+}
 
 // restore takes up the keys of one page row, as seen in a pass (0: in none)
 // and a walk (-1: in none that goes on).
@@ -81,6 +84,8 @@ func (s *seen) restore(keys []byte, pass int, walk int32) error {
 // A match is how a page's items stand to what is held.
 type match struct {
 	keys []key
+	// prints are the fingerprints of the items' bytes.
+	prints []uint64
 	// adds, isNew and fresh tell for each item whether it was never held in
 	// this run, and whether it was not yet seen in this walk and in this pass.
 	adds, isNew, fresh []bool
@@ -112,8 +117,9 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		s.pass, s.turn = pass, 0
 	}
 	flags := make([]bool, 3*len(items))
-	m := match{keys: make([]key, len(items)), adds: flags[:len(items)], isNew: flags[len(items) : 2*len(items)], fresh: flags[2*len(items):]}
-	here := make(map[key]uint64, len(items))
+	m := match{keys: make([]key, len(items)), prints: make([]uint64, len(items)), adds: flags[:len(items)], isNew: flags[len(items) : 2*len(items)], fresh: flags[2*len(items):]}
+	clear(s.here)
+	here := s.here
 	h := xxh3.New()
 	for i, it := range items {
 		var k key
@@ -121,6 +127,7 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		m.keys[i] = k
 		h.Write(k[:])
 		fp := fingerprint(it.Raw, s.seed)
+		m.prints[i] = fp
 		old, held := s.marks[k]
 		first, twice := here[k]
 		if !twice {
@@ -204,7 +211,7 @@ func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, 
 		k := m.keys[i]
 		old, held := s.marks[k]
 		if !held {
-			old.content = fingerprint(items[i].Raw, s.seed)
+			old.content = m.prints[i]
 			fresh = append(fresh, i)
 			keys = append(keys, k[:]...)
 		}
@@ -213,7 +220,7 @@ func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, 
 			old.pass, old.turn, old.walk = int32(pass), s.turn, s.walk
 		}
 		if old.content != 0 {
-			old.content = fingerprint(items[i].Raw, s.seed) // the latest reading: each change is noticed once
+			old.content = m.prints[i] // the latest reading: each change is noticed once
 		}
 		s.marks[k] = old
 	}

@@ -9,11 +9,23 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// Line gives item, one valid JSON value, as one line without its end: itself, where it holds no raw CR or LF.
+func Line(item []byte) []byte {
+	if oneLine(item) {
+		return item
+	}
+	return CompactLine(nil, item)
+}
+
+func oneLine(item []byte) bool {
+	return bytes.IndexByte(item, '\n') < 0 && bytes.IndexByte(item, '\r') < 0
+}
+
 // CompactLine appends item, one valid JSON value, as one line without its end. An item that holds no raw CR or LF is
 // appended unchanged; from another, all white space between tokens is taken, and nothing else: numbers, escapes and the
 // order of keys stay. dst and item must not overlap.
 func CompactLine(dst, item []byte) []byte {
-	if bytes.IndexByte(item, '\n') < 0 && bytes.IndexByte(item, '\r') < 0 {
+	if oneLine(item) {
 		return append(dst, item...)
 	}
 	for i := 0; i < len(item); {
