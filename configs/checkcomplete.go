@@ -3,12 +3,15 @@ package configs
 import (
 	"fmt"
 	"strings"
+
+	"lastdrop/judge"
 )
 
 func (r *reading) checkComplete(c *Config) {
 	r.atLeast("complete.tolerance.items", c.Complete.Tolerance.Items, 0)
 	r.atLeast("complete.passes", int64(c.Complete.Passes), 1)
 	r.atLeast("complete.min_items", c.Complete.MinItems, 0)
+	r.checkSecond(c)
 	r.checkSentinel(c)
 	if f := c.Complete.Fresh; f != nil && r.said("complete.freshness.max_age") && f.MaxAge <= 0 {
 		r.bad("complete.freshness.max_age", "must be above 0", "write it as 2h or 3d")
@@ -16,6 +19,39 @@ func (r *reading) checkComplete(c *Config) {
 	if s := c.Complete.Still; s != nil && r.said("complete.still.url") {
 		r.checkURL("complete.still.url", s.URL, "the request is sent with source.auth")
 	}
+}
+
+// checkSecond checks that second readings differ from the first one, and that one
+// is there where corroboration is required.
+func (r *reading) checkSecond(c *Config) {
+	size, second := &c.Pages.Size, c.Complete.Second
+	if v := c.Pages.Reverse; v != nil && r.said("pages.reverse.params") && len(v.Params) == 0 {
+		r.bad("pages.reverse.params", "names no parameter", "e.g. params: {order: desc}")
+	}
+	if c.Complete.Require == "corroborated" && c.Pages.Reverse == nil && second == nil && r.nodes["/slice"] == nil && !c.Total.counts() {
+		r.bad("complete.require", "nothing can corroborate", "add pages.reverse: {params: …}, complete.second: {size: …}, slice, or a total with a path, header or url")
+	}
+	if second == nil || !r.said("complete.second.size") {
+		return
+	}
+	switch n := second.Size; {
+	case size.Start == 0:
+		r.bad("complete.second.size", "stands without a page size that could differ from it", "add pages.size: {param: …, start: …}")
+	case n < max(1, size.Min):
+		r.bad("complete.second.size", fmt.Sprintf("is %d, below pages.size.min %d", n, max(1, size.Min)), "")
+	case size.Max > 0 && n > size.Max:
+		r.bad("complete.second.size", fmt.Sprintf("is %d, above pages.size.max %d", n, size.Max), "")
+	case n == size.Start:
+		r.bad("complete.second.size", fmt.Sprintf("is %d, the size of the first reading", n), "name another size: its pages must have their borders elsewhere")
+	case size.Max > 0 && n != size.Max && size.Start != size.Max:
+		r.bad("complete.second.size", fmt.Sprintf("is %d and pages.size.start %d, and neither is pages.size.max", n, size.Start), fmt.Sprintf("make one of them %d: two small sizes can lose the same items twice", size.Max))
+	}
+}
+
+// counts reports whether the total can count all items: it is no mere bound or
+// estimate.
+func (t *Total) counts() bool {
+	return (t.Path != "" || t.Header != "" || t.URL != "") && (t.Kind.Word == "" || t.Kind.Word == judge.Exact)
 }
 
 // asks reports whether the sentinel is a request.

@@ -93,7 +93,7 @@ type Pages struct {
 	End     EndRules `json:"end,omitempty" doc:"What the API documents as its end: short_page, empty_page, absent_link, absent_continuation, or a status."`
 	Pin     *Pin     `json:"pin,omitempty" doc:"A snapshot that the first answer names and the others ask for."`
 	Sort    *Sort    `json:"sort,omitempty" doc:"The order to ask for."`
-	Reverse *Reverse `json:"reverse,omitempty" doc:"How to ask for the reverse order, for corroboration. Not in this version."`
+	Reverse *Reverse `json:"reverse,omitempty" doc:"How to ask for the reverse order: a second reading from the other end of the list, which a cap cuts elsewhere."`
 }
 
 // Size is the page size.
@@ -202,7 +202,7 @@ type Check struct {
 // Complete says what it takes to call a run COMPLETE.
 type Complete struct {
 	Tolerance Tolerance `json:"tolerance,omitzero" doc:"How many items may be missing; the larger of both. Default: none."`
-	Require   string    `json:"require" enum:"counted corroborated declared assumed" doc:"The least strength of the end's evidence. Default: declared."`
+	Require   string    `json:"require" enum:"counted corroborated declared assumed" doc:"The least strength of the end's evidence. Default: declared. corroborated needs pages.reverse, complete.second, slice, or a total that counts."`
 	Passes    int       `json:"passes" doc:"How many walks over the source may be made. Default: 3."`
 	MaxDrift  Percent   `json:"max_drift" doc:"How far totals may drift during a run and still count. Default: 1%."`
 	MinItems  int64     `json:"min_items,omitempty" doc:"A run with fewer items is UNKNOWN."`
@@ -210,7 +210,7 @@ type Complete struct {
 	Sentinel  *Sentinel `json:"sentinel,omitempty" doc:"An item or a query that must give something, asked after the end: an id, a url or params."`
 	Fresh     *Fresh    `json:"freshness,omitempty" doc:"How old the newest item held may be when the run starts."`
 	Still     *Still    `json:"still,omitempty" doc:"A mark that changes with the source: equal before and after a pass, it shows that nothing moved."`
-	Second    *Second   `json:"second,omitempty" doc:"Which second reading corroborates. Not in this version."`
+	Second    *Second   `json:"second,omitempty" doc:"A second reading in another page size. It can strengthen the server's own end word, and cannot stand for a missing one: pages.reverse can."`
 }
 
 // Tolerance says how many items may be missing.
@@ -242,7 +242,7 @@ type Still struct {
 
 // Second says which second reading corroborates.
 type Second struct {
-	Size int `json:"size" need:"name the page size" doc:"The page size of the second reading."`
+	Size int `json:"size" need:"name the page size" doc:"The page size of the second reading. It or pages.size.start is the largest that the API grants."`
 }
 
 // Slice says how to split a source.

@@ -125,7 +125,7 @@ func TestFileForms(t *testing.T) {
 // is ignored.
 func TestLaterKeysAreRefused(t *testing.T) {
 	shapes := map[string]string{
-		"slice": "{by: id}", "pages.reverse": "{params: {}}", "complete.second": "{size: 5}",
+		"slice": "{by: id}",
 	}
 	for _, l := range later {
 		value := l.value

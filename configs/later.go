@@ -16,8 +16,6 @@ type laterKey struct {
 
 var later = []laterKey{
 	{"pages.style", "auto", "the detection of styles"},
-	{"pages.reverse", "", "second readings"},
-	{"complete.second", "", "second readings"},
 }
 
 // refuseLater notes each key that this version cannot serve.

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,14 +29,8 @@ func (c *Config) Slicing(now time.Time) *slicing.Spec {
 		whole, _ := k.Whole(string(one.From), string(one.To), now, time.Duration(s.Lag))
 		out.Keys, out.Wholes = append(out.Keys, k), append(out.Wholes, whole)
 	}
-	if s.Without != nil {
-		for _, name := range slices.Sorted(maps.Keys(s.Without.Params)) {
-			set := slicing.Set{Param: name}
-			for _, v := range s.Without.Params[name] {
-				set.Values = append(set.Values, v)
-			}
-			out.Without = append(out.Without, set)
-		}
+	for _, set := range s.Without.Sets() {
+		out.Without = append(out.Without, slicing.Set(set))
 	}
 	return out
 }

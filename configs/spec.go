@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"lastdrop/adapters"
@@ -34,6 +35,22 @@ func (c *Config) Spec() adapters.Spec {
 		s.Partial = append(s.Partial, sign.spec())
 	}
 	return s
+}
+
+// Sets gives the parameters that turn the order round; none without them.
+func (v *Reverse) Sets() []adapters.Set {
+	if v == nil {
+		return nil
+	}
+	var out []adapters.Set
+	for _, name := range slices.Sorted(maps.Keys(v.Params)) {
+		set := adapters.Set{Param: name}
+		for _, value := range v.Params[name] {
+			set.Values = append(set.Values, value)
+		}
+		out = append(out, set)
+	}
+	return out
 }
 
 // Probe gives the sentinel's request; nil where the sentinel is an item.

@@ -49,6 +49,23 @@ func TestSpecOfAllKeys(t *testing.T) {
 	}
 }
 
+func TestReverse(t *testing.T) {
+	c, err := Load("testdata/good/all-keys.yaml", testEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []adapters.Set{{Param: "order", Values: []any{"-id"}}, {Param: "path", Values: []any{"a", "b"}}}
+	if d := cmp.Diff(want, c.Pages.Reverse.Sets()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if c.Complete.Second.Size != 100 {
+		t.Errorf("the second size is %d", c.Complete.Second.Size)
+	}
+	if none := (*Reverse)(nil).Sets(); none != nil {
+		t.Errorf("without a reverse: %v", none)
+	}
+}
+
 func TestSpecOfTheRest(t *testing.T) {
 	const head = "version: 1\nname: x\nsource: {url: https://api.example.com/}\nitems: {path: a}\n"
 	at := func(change func(*adapters.Spec)) adapters.Spec {

@@ -30,7 +30,7 @@ type Doubts struct {
 // sentinel looks, once the walk has come to its end, for what must be there.
 func (d *drain) sentinel(ctx context.Context) {
 	o := d.opt.Doubts
-	if !d.cameToEnd() || ctx.Err() != nil {
+	if !(d.cameToEnd() || d.run.Done && d.run.Again != nil) || ctx.Err() != nil {
 		return
 	}
 	s := &d.run.Sentinel

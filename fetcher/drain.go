@@ -70,6 +70,9 @@ func (d *drain) loop(ctx context.Context) error {
 			if err := d.endWalk(ctx); err != nil {
 				return err
 			}
+			if err := d.readAgain(); err != nil {
+				return err
+			}
 		}
 		if d.due() {
 			if err := d.checkpoint(ctx); err != nil {

@@ -35,6 +35,7 @@ type Options struct {
 	Client Client
 	Budget Budget
 	Doubts Doubts
+	Second Second
 
 	// Slicing says how to cut a source that hands out less than it has; nil
 	// leaves it whole.

@@ -14,6 +14,7 @@ import (
 // write hands the new items among the first n of a page to the sink's
 // pending lines, and their keys to the page's row.
 func (d *drain) write(p *adapters.Page, m *match, n int) {
+	d.follow(m, n)
 	fresh, keys := d.seen.hold(p.Items, m, n, d.pass())
 	d.run.Held += int64(len(fresh))
 	d.run.Added += int64(len(fresh))
@@ -76,7 +77,7 @@ func (d *drain) row(req adapters.Request, a *answer) reconcile.Attempt {
 	s := d.state
 	d.run.Seq++
 	row := reconcile.Attempt{
-		Seq: d.run.Seq, Slice: d.slice(), Pass: s.Pass, Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
+		Seq: d.run.Seq, Slice: d.slice(), Pass: d.passOf(), Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
 		URL: d.hide(firstOf(a.url, req.URL)), Position: clip(d.hide(describe(s.At)), 160), Offset: s.At.Offset,
 		SizeAsked: req.Size, Status: a.status, BytesRead: a.wire, BytesExpected: a.expected,
 		Items: len(a.page.Items), Nulls: a.page.Nulls,
@@ -197,7 +198,7 @@ func (d *drain) progress(row reconcile.Attempt, wait time.Duration) {
 		t = d.run.Whole.Totals
 	}
 	d.opt.Progress(Progress{
-		Slice: d.slice(), Pass: s.Pass, Size: s.Size, Pages: c.Held, Attempts: c.Attempts, Distinct: c.Distinct,
+		Slice: d.slice(), Pass: d.passOf(), Size: s.Size, Pages: c.Held, Attempts: c.Attempts, Distinct: c.Distinct,
 		Total: t.Last, HasTotal: t.Live > 0, Waiting: wait, Outcome: row.Outcome, Status: row.Status,
 		Requests: c.Requests, Half: c.Half, Fail: c.Failed,
 	})

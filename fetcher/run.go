@@ -3,6 +3,7 @@ package fetcher
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"lastdrop/adapters"
@@ -46,11 +47,13 @@ type Run struct {
 	// Key is the first key of an item that is held.
 	Key int64 `json:"key"`
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
-	Younger bool    `json:"younger"`
-	Failed  int     `json:"failed"` // leaves in a row that were refused
-	Kept    keeping `json:"kept"`
-	Walk    *State  `json:"walk"`
-	Mark    Mark    `json:"mark"` // of the sink, at the checkpoint
+	Younger bool `json:"younger"`
+	// Again is the further reading at hand, nil before one is made.
+	Again  *again  `json:"again,omitempty"`
+	Failed int     `json:"failed"` // leaves in a row that were refused
+	Kept   keeping `json:"kept"`
+	Walk   *State  `json:"walk"`
+	Mark   Mark    `json:"mark"` // of the sink, at the checkpoint
 }
 
 // keeping is what the walks before this one leave for the report of the run.
@@ -75,7 +78,7 @@ func (d *drain) newWalk(before *State) *State {
 func (d *drain) counts() reconcile.Counts {
 	c := addCounts(d.run.Past, d.state.Counts)
 	c.Distinct = d.run.Held
-	if d.run.Plan != nil { // what came again in another slice is a repeat too
+	if d.run.Plan != nil || d.run.Again != nil { // what came again in another walk is a repeat too
 		c.Repeated = c.Received - c.Distinct
 	}
 	return c
@@ -116,14 +119,25 @@ func (d *drain) encode() ([]byte, error) {
 	r := *d.run
 	r.Sentinel.Text = c.Hide(r.Sentinel.Text)
 	r.Walk = d.state.sealed(c.Seal, c.Hide)
-	if r.Whole != nil {
-		f := *r.Whole
-		for _, t := range []*string{&f.EndWord, &f.Lied, &f.Unconfirmed, &f.StopText, &f.ReachText, &f.Ties, &f.Suspicion, &f.At.Value} {
-			*t = c.Hide(*t)
-		}
-		r.Whole = &f
+	r.Whole = hideFacts(r.Whole, c.Hide)
+	if r.Again != nil {
+		a := *r.Again
+		a.First = hideFacts(a.First, c.Hide)
+		r.Again = &a
 	}
 	return json.Marshal(&r)
+}
+
+// hideFacts gives a copy of a walk's facts with secrets hidden in its texts.
+func hideFacts(of *reconcile.Facts, hide func(string) string) *reconcile.Facts {
+	if of == nil {
+		return nil
+	}
+	f := *of
+	for _, t := range []*string{&f.EndWord, &f.Lied, &f.Unconfirmed, &f.StopText, &f.ReachText, &f.Ties, &f.Suspicion, &f.At.Value} {
+		*t = hide(*t)
+	}
+	return &f
 }
 
 // resume takes an unfinished run up.
@@ -142,7 +156,7 @@ func (d *drain) resume(stored *Resume) error {
 	if r.Plan != nil {
 		r.Plan.Keys, r.Plan.Keyless = d.opt.Slicing.Keys, len(d.opt.Slicing.Without) > 0
 	}
-	if !r.Settled && !r.Done && r.Added != s.Counts.Distinct {
+	if !r.Done && (r.Again != nil || !r.Settled && r.Added != s.Counts.Distinct) {
 		d.state = s
 		d.begin(s) // which items this walk had seen is not stored: it begins anew
 		s = d.state
@@ -151,21 +165,31 @@ func (d *drain) resume(stored *Resume) error {
 		return err
 	}
 	s.Restarted = false
-	r.Sentinel = reconcile.Sentinel{}
-	if !r.Done {
-		s.Done, s.Stop, s.StopText, s.Still = false, reconcile.StopEnd, "", reconcile.Still{}
-	}
-	s.Tries, s.Shrinks = 0, 0
-	if !s.countsPages() {
-		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
-	}
 	d.state = s
-	if r.Plan != nil {
-		if err := d.openSlice(r.Plan.Now); err != nil {
+	r.Sentinel = reconcile.Sentinel{}
+	if !r.Done { // else only the report is missing
+		if err := d.goOn(s); err != nil {
 			return err
 		}
 	}
 	d.event("resume", fmt.Sprintf("taken up at %s with %d items held", describe(s.At), r.Held))
+	return nil
+}
+
+// goOn readies a walk that was stopped.
+func (d *drain) goOn(s *State) error {
+	s.Done, s.Stop, s.StopText, s.Still = false, reconcile.StopEnd, "", reconcile.Still{}
+	s.Tries, s.Shrinks = 0, 0
+	if !s.countsPages() {
+		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
+	}
+	switch r := d.run; {
+	case r.Again != nil:
+		r.Again.restart()
+		return d.openReading()
+	case r.Plan != nil:
+		return d.openSlice(r.Plan.Now)
+	}
 	return nil
 }
 
@@ -180,11 +204,15 @@ func (d *drain) restore(stored *Resume, s *State) error {
 	if d.run.Plan != nil {
 		walk = int32(d.run.Plan.Now.ID)
 	}
-	old := d.run.Held - d.run.Added
+	old, before := d.run.Held-d.run.Added, int32(-1)
+	d.seen.walk = walk
+	if a := d.run.Again; a != nil { // the first reading's, and what was found since
+		old, before, pass, walk = a.Held, 0, 0, -1
+	}
 	if stored.Keys != nil {
 		err := stored.Keys(func(keys []byte) error {
 			if n := min(old-int64(len(d.seen.marks)), int64(len(keys)/len(key{}))); n > 0 {
-				if err := d.seen.restore(keys[:n*int64(len(key{}))], 0, -1); err != nil {
+				if err := d.seen.restore(keys[:n*int64(len(key{}))], 0, before); err != nil {
 					return err
 				}
 				keys = keys[n*int64(len(key{})):]
@@ -195,7 +223,6 @@ func (d *drain) restore(stored *Resume, s *State) error {
 			return err
 		}
 	}
-	d.seen.walk = walk
 	if held := int64(len(d.seen.marks)); held != d.run.Held {
 		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", held, d.run.Held)
 	}
@@ -221,8 +248,20 @@ func (d *drain) sliceReader(sl slicing.Slice) (*adapters.Reader, error) {
 	if sl.ID == 0 && len(sl.Bounds) == 0 && !sl.Keyless {
 		return d.opt.Reader, nil
 	}
+	r, err := adapters.NewReader(d.sliceSpec(sl))
+	if err != nil {
+		return nil, fmt.Errorf("slice %s: %w", d.run.Plan.Text(sl), err)
+	}
+	return r, nil
+}
+
+// sliceSpec is the source's spec with the bounds of a slice set.
+func (d *drain) sliceSpec(sl slicing.Slice) adapters.Spec {
 	spec := d.spec
-	spec.Set = append([]adapters.Set(nil), spec.Set...)
+	spec.Set = slices.Clone(spec.Set)
+	if d.run.Plan == nil {
+		return spec
+	}
 	if sl.Keyless {
 		for _, set := range d.opt.Slicing.Without {
 			spec.Set = append(spec.Set, adapters.Set(set))
@@ -231,11 +270,7 @@ func (d *drain) sliceReader(sl slicing.Slice) (*adapters.Reader, error) {
 	for _, set := range d.run.Plan.Sets(sl) {
 		spec.Set = append(spec.Set, adapters.Set(set))
 	}
-	r, err := adapters.NewReader(spec)
-	if err != nil {
-		return nil, fmt.Errorf("slice %s: %w", d.run.Plan.Text(sl), err)
-	}
-	return r, nil
+	return spec
 }
 
 // begin starts a new walk in the place of the one at hand.
@@ -253,6 +288,9 @@ func (d *drain) facts() reconcile.Facts {
 	f.Sentinel, f.Newest = d.run.Sentinel, d.run.Newest
 	f.Sentinel.Asked = d.opt.Doubts.SentinelID != nil || d.opt.Doubts.Sentinel != nil
 	f.Sentinel.Text = d.hide(f.Sentinel.Text)
+	if r.Again != nil {
+		return d.readingFacts(f)
+	}
 	if r.Whole == nil {
 		return f
 	}

@@ -58,9 +58,13 @@ type seen struct {
 	marks map[key]mark
 	pass  int
 	turn  int32 // of the last distinct item of the pass
-	walk  int32 // the walk at hand: the slice's number
-	buf   []byte
-	here  map[key]uint64 // scratch: the items of the page at hand
+	walk  int32 // the walk at hand: the slice's number, or the reading's
+	// compare holds each item that is new to this walk against the walk before
+	// it: that of the number below.
+	compare bool
+	buf     []byte
+
+	here map[key]uint64 // scratch: the items of the page at hand
 }
 
 func newSeen(seed uint64) *seen {
@@ -107,8 +111,11 @@ type match struct {
 	// those of them that conflict with another item of this very page.
 	Conflicts, SameID int
 	Examples          []string
-	held              []byte // the keys of the items that became held
-	fingerprint       uint64 // of the list of keys, 0 for an empty page
+	// turns are, where walks are compared, the turns that the items had in the
+	// walk before this one, 0 for those that it had not.
+	turns       []int32
+	held        []byte // the keys of the items that became held
+	fingerprint uint64 // of the list of keys, 0 for an empty page
 }
 
 // match looks the items up and changes nothing.
@@ -137,6 +144,9 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		m.isNew[i] = !twice && (!held || old.walk != s.walk)
 		m.fresh[i] = !twice && (!held || int(old.pass) != pass)
 		m.count(i)
+		if s.compare {
+			m.turns = append(m.turns, s.turnBefore(old, held && m.isNew[i]))
+		}
 		m.HasLast = m.HasLast || (held && int(old.pass) == pass && old.turn == s.turn)
 		m.conflict(it, len(it.ID) > 0 && twice && first != fp, len(it.ID) > 0 && held && old.content != 0 && old.content != fp)
 	}
@@ -149,6 +159,15 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 		m.Tail = m.Tail && s.marks[m.keys[i]].turn > s.turn-int32(m.Prefix)
 	}
 	return m
+}
+
+// turnBefore is the turn that an item had in the walk before this one, 0 where
+// it was not in it.
+func (s *seen) turnBefore(old mark, had bool) int32 {
+	if !had || old.walk != s.walk-1 {
+		return 0
+	}
+	return old.turn
 }
 
 // joins looks at the items that lead a page and were read before.

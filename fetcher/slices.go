@@ -162,7 +162,7 @@ func (d *drain) endWalk(ctx context.Context) error {
 	if d.halts() {
 		return nil
 	}
-	if p == nil {
+	if p == nil || d.run.Again != nil {
 		d.run.Done = true
 		return nil
 	}

@@ -265,11 +265,11 @@ func (m *mortal) Commit(ctx context.Context, c fetcher.Checkpoint) error {
 	return errKilled
 }
 
-// RunKilled drains a Sim in several lives: up to five times the process dies
-// at a checkpoint that the dice choose, and the next one takes the run up, half
-// of the runs without any position of the life before. It gives the number of
-// deaths.
-func RunKilled(ctx context.Context, s *sim.Sim, dice sim.Dice) (Result, int, error) {
+// RunKilled drains a Sim, with changed options, in several lives: up to five
+// times the process dies at a checkpoint that the dice choose, and the next one
+// takes the run up, half of the runs without any position of the life before. It
+// gives the number of deaths.
+func RunKilled(ctx context.Context, s *sim.Sim, dice sim.Dice, change ...func(*fetcher.Options)) (Result, int, error) {
 	m, session := &Memory{}, dice.IntN(2) == 1
 	for deaths := 0; ; deaths++ {
 		o, err := Options(s, m)
@@ -277,6 +277,9 @@ func RunKilled(ctx context.Context, s *sim.Sim, dice sim.Dice) (Result, int, err
 			return Result{}, deaths, err
 		}
 		o.Client.Cookies = session
+		for _, c := range change {
+			c(&o)
+		}
 		o.Budget.Checkpoint = -1 // after every attempt: in a bubble the clock stands still
 		if deaths > 0 {
 			o.Resume = m.Resume()

@@ -266,7 +266,7 @@ func (p *pull) options() fetcher.Options {
 	cred := c.Auth()
 	return fetcher.Options{
 		Reader: p.reader, Sink: sinkPort{p.file, &p.span}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
-		Slicing: c.Slicing(p.run.Started()), Doubts: doubts(c.Complete),
+		Slicing: c.Slicing(p.run.Started()), Doubts: doubts(c.Complete), Second: second(c),
 		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
@@ -277,6 +277,16 @@ func (p *pull) options() fetcher.Options {
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
+}
+
+// second says how the source may be read a second time.
+func second(c *configs.Config) fetcher.Second {
+	s := fetcher.Second{Reverse: c.Pages.Reverse.Sets()}
+	s.Require, _ = reconcile.ParseStrength(c.Complete.Require)
+	if c.Complete.Second != nil {
+		s.Size = c.Complete.Second.Size
+	}
+	return s
 }
 
 // doubts are the further looks at the source that the config asks for.

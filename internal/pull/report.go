@@ -95,6 +95,9 @@ func (p *pull) report(f reconcile.Facts, r reconcile.Ruling) reconcile.Report {
 	if s := f.Slices; s != nil {
 		rep.Slices = reconcile.SliceCounts{Leaves: s.Leaves, Splits: s.Splits, Irreducible: s.Irreducible}
 	}
+	if f.Second != nil {
+		rep.Passes += f.Second.Passes
+	}
 	rep.Exit = exitOf(r.Verdict)
 	switch {
 	case f.Held == 0 && couldNotStart(f.Stop):

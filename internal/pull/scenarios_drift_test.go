@@ -33,6 +33,22 @@ limits: {retries: 3}`,
 			verdict: judge.Complete, items: 9, detect: []string{"total_is_estimate"}, never: []string{"total_gt_items"},
 		},
 		{
+			id: "B065", about: "an estimate of 25: 21 items on the only page of 50, and 25 on five pages of 5",
+			server: handle(fewerOnOnePage), ids: 25,
+			config: `
+source: {url: "${BASE}/items"}
+pages:
+  style: cursor
+  cursor: {param: cursor, path: nextPageToken}
+  size: {param: limit, start: 50}
+  end: [absent_continuation]
+items: {path: items, id: id}
+total: {path: totalResults, kind: estimate}
+complete: {second: {size: 5}}
+limits: {retries: 3}`,
+			verdict: judge.Unknown, items: 25, requests: 7, detect: []string{"total_is_estimate", "walks_disagree"}, never: []string{"total_gt_items"},
+		},
+		{
 			id: "B067", about: "a long walk: the total grows by 15, 32 items come twice, and the end is an empty page",
 			server: handle(grown), ids: 9622,
 			config: `
@@ -231,4 +247,18 @@ func unfiltered(_ http.Header, r *http.Request) string {
 		next = quoted(strconv.Itoa(to))
 	}
 	return fmt.Sprintf(`{"records":%s,"next":%s}`, list(all[from:to]), next)
+}
+
+// fewerOnOnePage leaves items 22 to 25 out where all would come on one page.
+func fewerOnOnePage(_ http.Header, r *http.Request) string {
+	from, size := number(r, "cursor"), number(r, "limit")
+	to := min(from+size, 25)
+	if size >= 25 {
+		return fmt.Sprintf(`{"totalResults":25,"items":%s}`, list(records(1, 21)))
+	}
+	next := ""
+	if to < 25 {
+		next = fmt.Sprintf(`,"nextPageToken":"%d"`, to)
+	}
+	return fmt.Sprintf(`{"totalResults":25,"items":%s%s}`, list(records(from+1, to)), next)
 }

@@ -72,6 +72,11 @@ var signsOf = map[string][]sign{
 	"read_limit_hit":      {rule("RC009", "limits.max_body")},
 	"no_end_evidence":     {rule("RC007")},
 
+	// Second readings.
+	"walks_agree":    {rule("RC045")},
+	"walks_disagree": {rule("RC046")},
+	"no_second_walk": {rule("RC047")},
+
 	// Errors with a status of 200.
 	"error_field_on_200":     {rule("RC021", "remark")},
 	"zero_items_no_evidence": {rule("RC007")},

@@ -106,26 +106,6 @@ items: {path: files, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Unknown, items: 5, detect: []string{"no_end_evidence"},
 		}},
-		// One walk of the two: the missing token is the operator's contract only,
-		// which is too weak by default.
-		{issue: "a second walk in another size", scenario: scenario{
-			id: "B065", about: "an estimate of 25, and 21 items on the only page",
-			server: world(21, sim.API{
-				Style: sim.Cursor, Items: "items", Token: sim.TokenRule{Path: "nextPageToken", End: sim.EndAbsent},
-				Total: sim.TotalRule{Kind: sim.TotalEstimate, Path: "totalResults", Value: 25},
-			}),
-			config: `
-source: {url: "${BASE}/items"}
-pages:
-  style: cursor
-  cursor: {param: cursor, path: nextPageToken}
-  size: {param: limit, start: 50}
-  end: [absent_continuation]
-items: {path: items, id: id}
-total: {path: totalResults, kind: estimate}
-limits: {retries: 3}`,
-			verdict: judge.Unknown, items: 21, detect: []string{"total_is_estimate", "weak_end"}, never: []string{"total_gt_items"},
-		}},
 		{issue: "falling back to a composite key", scenario: scenario{
 			id: "B077", about: "a keyset over times that blocks of seven share: each border loses some",
 			server: func() http.Handler {

@@ -154,6 +154,10 @@ type Facts struct {
 	// Slices is set where the run was cut into slices; the walks' own facts
 	// then stand in the rulings on its leaves.
 	Slices *Slices
+	// Second is the last further reading of the whole source, held against the
+	// one before it; nil where none was made. All other facts but the counts are
+	// then those of the first reading.
+	Second *Reading
 
 	HalfLeft    []string // pages that stayed half
 	PartialLeft []string // pages that said themselves that they were a part, and stayed so

@@ -70,10 +70,19 @@ func stopRule(s Stop) string {
 	return ""
 }
 
+// stopRule names the rule of the stop on the way that the run came to, "" where
+// it came to an end or where two readings met.
+func (r *ruler) stopRule() string {
+	if r.met && r.f.Stop == StopRefused {
+		return ""
+	}
+	return stopRule(r.f.Stop)
+}
+
 // stopped rules on a walk that did not come to an end.
 func (r *ruler) stopped() {
 	f := r.f
-	id := stopRule(f.Stop)
+	id := r.stopRule()
 	if id == "" {
 		return
 	}
@@ -103,7 +112,7 @@ func (r *ruler) sink() {
 func (r *ruler) doubt() {
 	f := r.f
 	r.movement()
-	if f.Stop == StopLoop && !r.inBand {
+	if f.Stop == StopLoop && !r.inBand && !r.met {
 		r.wonder("RC008", "%s; a repeat is no end", f.StopText)
 		r.advise("check the position parameter (pages.number, pages.offset, pages.cursor): the server may ignore it")
 	}
@@ -143,7 +152,7 @@ func (r *ruler) doubt() {
 // must be there.
 func (r *ruler) sentinel() {
 	s := r.f.Sentinel
-	if !s.Asked || s.OK || stopRule(r.f.Stop) != "" {
+	if !s.Asked || s.OK || r.stopRule() != "" {
 		return // a walk that stopped on the way did not come as far as to look
 	}
 	text := s.Text
@@ -160,7 +169,7 @@ func (r *ruler) freshness() {
 	f := r.f
 	w := f.Freshness
 	switch age := w.Start.Sub(f.Newest); {
-	case w.Path == "" || stopRule(f.Stop) != "":
+	case w.Path == "" || r.stopRule() != "":
 	case f.Distinct == 0:
 		r.say("RC060", judge.Unknown, "nothing is held, so that complete.freshness cannot tell how far behind the source is: take this span as provisional, and read it again later")
 	case f.Newest.IsZero():
@@ -229,7 +238,7 @@ func (r *ruler) movement() {
 // fewer doubts a count that is lower than the operator or the last run says.
 func (r *ruler) fewer() {
 	f := r.f
-	if stopRule(f.Stop) != "" {
+	if r.stopRule() != "" {
 		return // it stopped on the way: that few came is no wonder
 	}
 	if f.MinItems > 0 && f.Distinct < f.MinItems {
@@ -303,7 +312,7 @@ func (r *ruler) notes() {
 func (r *ruler) still() {
 	f := r.f
 	switch {
-	case !f.Still.Asked || stopRule(f.Stop) != "":
+	case !f.Still.Asked || r.stopRule() != "":
 	case f.Still.Equal && f.Movement.Moved > 0:
 		r.say("RC062", judge.Unknown, "%s, and the total moved all the same: it is no mark of what is counted here, and proves nothing", f.Still.Text)
 	case f.Still.Equal:

@@ -81,6 +81,11 @@ func randomFacts(r *rand.Rand) reconcile.Facts {
 	if r.IntN(3) > 0 {
 		f.ReadBack = judge.N(f.Distinct - few())
 	}
+	if r.IntN(5) == 0 {
+		f.Second = &reconcile.Reading{Reverse: r.IntN(2) == 0, Number: 2 + r.IntN(2), Items: f.Distinct, Before: f.Distinct - few(), New: few(),
+			Same: few(), Size: 80, SizeBefore: 100, Rows: 80, RowsBefore: 100, Said: r.IntN(2) == 0, Trouble: text("it was refused")}
+		f.Second.Turned = max(0, f.Distinct-1-few())
+	}
 	if rare() {
 		f.LastComplete = judge.N(r.Int64N(900))
 	}
@@ -153,12 +158,20 @@ func against(f reconcile.Facts) string {
 		return "the newest item is too old"
 	case f.Movement.Marked > 0 && tolerated == 0:
 		return "the mark of change tells of movement over borders that were not verified"
-	case f.EndStrength == reconcile.None && !f.Totals.Believed():
+	case f.Second != nil && (!f.Second.Agrees() || f.Second.Trouble != ""):
+		return "two readings do not agree"
+	case f.Second != nil && f.EndStrength < reconcile.Declared && (!f.Second.Reverse || f.Second.Same > 0 || f.MoreKnown) && !f.Totals.Believed():
+		return "another page size, or an order that is not turned round, stands for the end"
+	case f.EndStrength == reconcile.None && !f.Totals.Believed() && f.Second == nil:
 		return "there is neither an end word nor a total"
 	}
 	switch f.Stop {
 	case reconcile.StopEnd, reconcile.StopNotSaid, reconcile.StopLoop, reconcile.StopReach:
 		return ""
+	case reconcile.StopRefused:
+		if f.Second != nil && f.Second.Reverse {
+			return "" // both readings went on until the server refused, each past the other's start
+		}
 	}
 	return fmt.Sprintf("the walk was stopped: %v", f.Stop)
 }

@@ -22,11 +22,13 @@ type Ruling struct {
 // is UNKNOWN.
 func Rule(f Facts) Ruling {
 	r := ruler{f: &f}
+	r.met = f.meets()
 	r.counting()
 	r.slices()
 	r.loss()
 	r.doubt()
 	r.end()
+	r.second()
 	r.notes()
 	return r.decide()
 }
@@ -41,6 +43,7 @@ type ruler struct {
 	missing  *int64
 	inBand   bool // distinct items lie inside a band that may count
 	exact    bool // inside without the operator's tolerance
+	met      bool // two readings from both ends of the list met: how each stopped does not matter
 }
 
 func (r *ruler) say(id string, v judge.Verdict, format string, args ...any) {
@@ -250,7 +253,7 @@ func (r *ruler) decide() Ruling {
 	}
 	if out.Verdict == judge.Unknown && !r.doubtful && r.strength == None {
 		r.say("RC007", judge.Unknown, "nothing shows that this is all: no total, no end mark; %s", r.stopText())
-		r.advise("name the total (total.path) or the end mark (pages.more, pages.last), or list in pages.end what this API documents as its end")
+		r.advise("name the total (total.path) or the end mark (pages.more, pages.last), have it read in reverse too (pages.reverse), or list in pages.end what this API documents as its end")
 	}
 	if out.Verdict == judge.Unknown && r.strength == None && r.f.Distinct == 0 && r.f.Sentinel.OK {
 		r.advise("the sentinel is there, so the source answers, and this query came back empty without a word: ask for it in smaller parts")

@@ -48,6 +48,17 @@ func stopped(why reconcile.Stop, more bool) reconcile.Facts {
 	})
 }
 
+// turned is a reading of n items that is the first one from its other end.
+func turned(n int64) *reconcile.Reading {
+	return &reconcile.Reading{Reverse: true, Number: 2, Items: n, Before: n, Turned: n - 1}
+}
+
+// sized is a reading of n items in pages of 80, after one in pages of 100, both
+// ended by the server's own word.
+func sized(n int64) *reconcile.Reading {
+	return &reconcile.Reading{Number: 2, Items: n, Before: n, Same: n - 1, Size: 80, SizeBefore: 100, Rows: 80, RowsBefore: 100, Said: true}
+}
+
 func ruleCases() []ruleCase {
 	const u, tr, c = judge.Unknown, judge.Truncated, judge.Complete
 	type F = reconcile.Facts
@@ -141,6 +152,58 @@ func ruleCases() []ruleCase {
 			f.Movement = reconcile.Movement{Shifts: 1}
 			f.Everything, f.Still = f.Movement, reconcile.Still{Asked: true, Equal: true, Text: "7 both times"}
 		}), u, u},
+		{"RC045", "the same from both ends", with(stopped(reconcile.StopNotSaid, false), func(f *F) { f.Second = turned(250) }), c, c},
+		{"RC045", "how the readings stopped does not matter then", with(stopped(reconcile.StopLoop, false), func(f *F) { f.Second = turned(250) }), c, c},
+		{"RC045", "not even at a refusal", with(stopped(reconcile.StopRefused, false), func(f *F) { f.Second = turned(250) }), c, c},
+		{"RC022", "but a refusal where more is known does", with(stopped(reconcile.StopRefused, true), func(f *F) { f.Second = turned(250) }), tr, tr},
+		{"RC027", "and that there are too few does", with(stopped(reconcile.StopRefused, false), func(f *F) { f.MinItems, f.Second = 251, turned(250) }), u, u},
+		{"RC024", "and counted is required", with(ended(), func(f *F) { f.Require, f.Second = reconcile.Counted, turned(250) }), u, u},
+		{"RC005", "and one of them held a null", with(ended(), func(f *F) { f.Nulls, f.Second = 1, turned(250) }), u, u},
+		{"RC002", "and a lower bound is above them", with(ended(), func(f *F) {
+			f.Totals, f.Second = observed(kindOf(judge.LowerBound, 251)), turned(250)
+		}), tr, tr},
+		{"RC022", "another stop does matter", with(stopped(reconcile.StopFault, false), func(f *F) { f.Second = turned(250) }), u, u},
+		{"RC045", "another size, and the server's word in both", with(ended(), func(f *F) { f.Second = sized(251) }), c, c},
+		{"RC047", "another size, and the end is on the border of a page", with(ended(), func(f *F) { f.Second = sized(240) }), u, u},
+		{"RC047", "another size, and the end is where servers cap", with(ended(), func(f *F) {
+			f.Second = sized(250)
+			f.Second.Size, f.Second.Rows = 60, 60
+		}), u, u},
+		{"RC047", "another size, and the end is a known reach", with(ended(), func(f *F) { f.Reach, f.Second = judge.N(251), sized(251) }), u, u},
+		{"RC047", "another size, and the server says nothing", with(stopped(reconcile.StopNotSaid, false), func(f *F) { f.Second = sized(251) }), u, u},
+		{"RC047", "another size, and the end is assumed", with(ended(), func(f *F) { f.EndStrength, f.Second = reconcile.Assumed, sized(251) }), u, u},
+		{"RC047", "the server's word ended only one of them", with(ended(), func(f *F) {
+			f.Second = sized(251)
+			f.Second.Said = false
+		}), u, u},
+		{"RC047", "the other size is ignored", with(ended(), func(f *F) {
+			f.Second = sized(251)
+			f.Second.Rows = 100
+		}), u, u},
+		{"RC047", "the order is ignored", with(ended(), func(f *F) {
+			f.Second = turned(250)
+			f.Second.Same, f.Second.Turned = 249, 0
+		}), u, u},
+		{"RC047", "each page turned round by itself", with(ended(), func(f *F) {
+			f.Second = turned(250)
+			f.Second.Same, f.Second.Turned = 2, 247
+		}), u, u},
+		{"RC047", "one item", with(ended(), func(f *F) { f.Distinct, f.ReadBack, f.Second = 1, judge.N(1), turned(1) }), u, u},
+		{"RC047", "the source still says that there is more", with(stopped(reconcile.StopNotSaid, true), func(f *F) { f.Second = turned(250) }), u, u},
+		{"RC047", "an estimate far above", with(ended(), func(f *F) { f.Totals, f.Second = observed(kindOf(judge.Estimate, 533692)), turned(250) }), u, u},
+		{"RC047", "it was refused", with(ended(), func(f *F) {
+			f.Second = &reconcile.Reading{Reverse: true, Number: 2, Before: 250, Trouble: "status 400"}
+		}), u, u},
+		{"RC046", "the two ends of a capped list", with(ended(), func(f *F) {
+			f.Distinct, f.ReadBack = 500, judge.N(500)
+			f.Second = &reconcile.Reading{Reverse: true, Number: 2, Before: 250, Items: 250, New: 250}
+		}), tr, tr},
+		{"RC046", "the two ends of a capped list overlap", with(ended(), func(f *F) {
+			f.Distinct, f.ReadBack = 350, judge.N(350)
+			f.Second = &reconcile.Reading{Reverse: true, Number: 2, Before: 250, Items: 250, New: 100, Turned: 149}
+		}), u, u},
+		{"RC046", "found more", with(ended(), func(f *F) { f.Second = &reconcile.Reading{Number: 2, Before: 246, Items: 250, New: 4, Size: 5} }), u, u},
+		{"RC046", "missed one", with(ended(), func(f *F) { f.Second = &reconcile.Reading{Number: 2, Before: 250, Items: 249, Size: 5} }), u, u},
 		{"RC060", "nothing held", with(ended(), func(f *F) { f.Freshness, f.Distinct, f.ReadBack = fresh, 0, judge.N(0) }), u, c},
 		{"RC061", "the mark stood still", with(ended(), func(f *F) { f.Still = reconcile.Still{Asked: true, Equal: true, Text: "7 both times"} }), u, c},
 		{"RC062", "the mark changed under verified borders", with(ended(), func(f *F) { f.Still = reconcile.Still{Asked: true, Text: "from 7 to 8"} }), u, c},
