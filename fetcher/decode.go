@@ -115,7 +115,7 @@ var xmlCharset = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-
 func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte{0xef, 0xbb, 0xbf}):
-		return b[3:], nil
+		return asUTF8(b[3:])
 	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
 		return transcode(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM))
 	case bytes.HasPrefix(b, []byte{0xfe, 0xff}):
@@ -127,10 +127,7 @@ func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 		name = strings.ToLower(string(m[1]))
 	}
 	if name == "" || name == "utf-8" || name == "us-ascii" {
-		if !utf8.Valid(b) {
-			return nil, fmt.Errorf("%w: the body is no UTF-8", errCoding)
-		}
-		return b, nil
+		return asUTF8(b)
 	}
 	e, err := htmlindex.Get(name)
 	if err != nil {
@@ -140,10 +137,21 @@ func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 		return nil, fmt.Errorf("%w: character set %q is not known", errCoding, clip(name, 20))
 	}
 	canonical, _ := htmlindex.Name(e)
-	if canonical == "utf-8" || (canonical == "windows-1252" && utf8.Valid(b)) {
+	if canonical == "utf-8" {
+		return asUTF8(b)
+	}
+	if canonical == "windows-1252" && utf8.Valid(b) {
 		return b, nil
 	}
 	return transcode(b, e)
+}
+
+// asUTF8 takes a body that says it is UTF-8, and is.
+func asUTF8(b []byte) ([]byte, error) {
+	if !utf8.Valid(b) {
+		return nil, fmt.Errorf("%w: the body is no UTF-8", errCoding)
+	}
+	return b, nil
 }
 
 func transcode(b []byte, e encoding.Encoding) ([]byte, error) {

@@ -311,6 +311,9 @@ func (s *State) atEnd(sh shape) bool {
 	if s.PassTotals.Live == 0 || s.PassTotals.EchoOnly || s.MoreHere && s.short() > 0 {
 		return false
 	}
+	if sh.rank && s.Move.Moved+s.Move.Shifts > 0 {
+		return s.pastTotal(sh, s.At) // items that went and came count in what is held, not in where the walk stands
+	}
 	return s.short() == 0 || s.pastTotal(sh, s.At)
 }
 
