@@ -466,11 +466,19 @@ func (p *Plan) width(f *Frame, r Range, guess int64) float64 {
 	return math.Max(1, math.Floor(w))
 }
 
-// Sets gives the parameters of a slice's requests.
+// Sets gives the parameters of a slice's requests. One that two keys name has
+// the values of both.
 func (p *Plan) Sets(s Slice) []Set {
 	var out []Set
 	for i, b := range s.Bounds {
-		out = append(out, p.Keys[i].Sets(b)...)
+		for _, set := range p.Keys[i].Sets(b) {
+			j := slices.IndexFunc(out, func(o Set) bool { return o.Param == set.Param })
+			if j < 0 {
+				out = append(out, set)
+				continue
+			}
+			out[j].Values = append(out[j].Values, set.Values...)
+		}
 	}
 	return out
 }
