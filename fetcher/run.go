@@ -38,7 +38,9 @@ type Run struct {
 	// its items show it, and between which ticks they lie.
 	Keys bool  `json:"keys"`
 	Low  int64 `json:"low"`
-	High int64 `json:"high"`
+	// Astray counts the items of the walk at hand that do not belong to its slice.
+	Astray int64 `json:"astray"`
+	High   int64 `json:"high"`
 	// Apart counts the held items that lie in no slice, by their keys, and Sum
 	// those of all leaves together.
 	Apart int64 `json:"apart"`
@@ -242,7 +244,7 @@ func (d *drain) sliceReader(sl slicing.Slice) (*adapters.Reader, error) {
 func (d *drain) begin(before *State) {
 	d.leave()
 	d.state = d.newWalk(before)
-	d.run.Settled, d.run.Keys, d.run.Low, d.run.High = false, false, 0, 0
+	d.run.Settled, d.run.Keys, d.run.Low, d.run.High, d.run.Astray = false, false, 0, 0, 0
 }
 
 // facts gathers what the run knows.

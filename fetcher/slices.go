@@ -52,6 +52,7 @@ func (d *drain) look(p *adapters.Page, m *match, n int) {
 		there := err == nil && v.Exists()
 		if there && g.key.Outside(v.Raw, g.bound) {
 			d.run.Slices.Strays++
+			d.run.Astray++
 		}
 		tick, ok := int64(0), false
 		if there {
@@ -122,7 +123,7 @@ func (d *drain) overReach() {
 // came tells the plan what came of the slice at hand.
 func (d *drain) came() slicing.Came {
 	s, r := d.state, d.run
-	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: r.Added, Keys: r.Keys, Low: r.Low, High: r.High}
+	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: r.Added, Strays: r.Astray, Keys: r.Keys, Low: r.Low, High: r.High}
 	if s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly {
 		c.Total = s.PassTotals.Max
 	}
