@@ -178,10 +178,10 @@ func TestPlansHoldAll(t *testing.T) {
 	}{
 		{"by values", []*Key{group}, []Range{{}}, []func(thing) any{byGroup}, 1000, 200, 100, false},
 		{"by values, too many", []*Key{group}, []Range{{}}, []func(thing) any{byGroup}, 1000, 600, 100, true},
-		{"by values, then a range", []*Key{group, at}, []Range{{}, whole}, []func(thing) any{byGroup, byT}, 1000, 900, 60, false},
-		{"by values, then an open range", []*Key{group, at}, []Range{{}, {OpenLo: true, OpenHi: true}}, []func(thing) any{byGroup, byT}, 1000, 900, 60, false},
-		{"by a range, then values", []*Key{at, group}, []Range{whole, {}}, []func(thing) any{byT, byGroup}, 10, 900, 60, false},
-		{"by a range, then another", []*Key{at, number}, []Range{whole, whole}, []func(thing) any{byT, byN}, 12, 1000, 30, false},
+		{"by values, then a range", []*Key{group, at}, []Range{{}, whole}, []func(thing) any{byGroup, byT}, 1000, 450, 30, false},
+		{"by values, then an open range", []*Key{group, at}, []Range{{}, {OpenLo: true, OpenHi: true}}, []func(thing) any{byGroup, byT}, 1000, 450, 30, false},
+		{"by a range, then values", []*Key{at, group}, []Range{whole, {}}, []func(thing) any{byT, byGroup}, 10, 450, 30, false},
+		{"by a range, then another", []*Key{at, number}, []Range{whole, whole}, []func(thing) any{byT, byN}, 12, 500, 15, false},
 		{"many dense units", []*Key{at, number}, []Range{whole, {Lo: 0, Hi: 1500}}, []func(thing) any{byT, byN}, 20, 1500, 50, false},
 		{"dense units without a second key", []*Key{at}, []Range{whole}, []func(thing) any{byT}, 5, 500, 50, true},
 	} {
