@@ -30,6 +30,9 @@ func (d *drain) plan() error {
 	d.run.Slices.RangeOnly = o.RangeOnly
 	d.run.Slices.Everything = len(o.Without) > 0 && (o.Keys[0].Kind != slicing.Values && o.Wholes[0].OpenLo && o.Wholes[0].OpenHi)
 	d.run.Slices.Weakest = reconcile.Counted
+	for _, k := range o.Keys {
+		d.run.Slices.Blind = d.run.Slices.Blind || k.By == "" && !k.Gapless()
+	}
 	if o.RangeOnly {
 		d.run.Plan.Root.Bounds = []slicing.Bound{{Range: o.Wholes[0]}}
 		d.run.Plan.Now = d.run.Plan.Root
@@ -53,6 +56,9 @@ func (d *drain) look(p *adapters.Page, m *match, n int) {
 		if there && g.key.Outside(v.Raw, g.bound) {
 			d.run.Slices.Strays++
 			d.run.Astray++
+		}
+		if there && !g.key.Gapless() && g.key.Between(v.Raw) {
+			d.run.Slices.Between++
 		}
 		tick, ok := int64(0), false
 		if there {
@@ -250,6 +256,9 @@ func (d *drain) leaf(text, became string, f reconcile.Facts) {
 	}
 	if ruling.Verdict == judge.Complete {
 		s.Weakest = min(s.Weakest, ruling.Strength)
+		if ruling.Missing != nil {
+			s.Lacking += *ruling.Missing
+		}
 		return
 	}
 	s.OpenCount++

@@ -437,6 +437,28 @@ func (k *Key) Inside(tick int64, r Range) bool {
 // beyond reports whether a lies below b by more than play.
 func beyond(a, b, play int64) bool { return a < b && uint64(b)-uint64(a) > uint64(play) }
 
+// Gapless reports whether no key, however fine, can lie between two neighbours.
+func (k *Key) Gapless() bool { return k.Kind == Values || !k.Closed || k.Shares() }
+
+// Between reports whether an item's key lies between two ticks.
+func (k *Key) Between(raw []byte) bool {
+	tick, ok := k.Tick(raw)
+	if !ok {
+		return false
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	if k.Kind == Int {
+		_, err := strconv.ParseInt(text, 10, 64)
+		f, _ := strconv.ParseFloat(text, 64)
+		return err != nil && f != math.Floor(f)
+	}
+	t, _ := k.parseTime(text)
+	return !t.Equal(k.moment(tick))
+}
+
 // Whole is the range that a key is asked for: on the key's grid, and where
 // bounds mean one moment only, so that it may be a little wider than asked.
 func (k *Key) Whole(from, to string, now time.Time, lag time.Duration) (Range, error) {

@@ -467,3 +467,36 @@ func FuzzKey(f *testing.F) {
 		}
 	})
 }
+
+// Keys that lie between two bounds as they are written.
+func TestBetween(t *testing.T) {
+	for _, c := range []struct {
+		key  Key
+		raw  string
+		want bool
+	}{
+		{Key{Kind: Int}, `7`, false}, {Key{Kind: Int}, `"7"`, false}, {Key{Kind: Int}, `7.0`, false}, {Key{Kind: Int}, `7.5`, true}, {Key{Kind: Int}, `"7.5"`, true},
+		{Key{Kind: Int}, `"x"`, false}, {Key{Kind: Int}, `9223372036854775807`, false},
+		{Key{Kind: Time, Format: "unix"}, `1706696430`, false}, {Key{Kind: Time, Format: "unix"}, `1706696430.25`, true},
+		{Key{Kind: Time, Format: "unix"}, `1706696430000`, false}, {Key{Kind: Time, Format: "unix"}, `1706696430001`, true},
+		{Key{Kind: Time, Format: "unix"}, `"2024-01-31T10:20:30Z"`, false}, {Key{Kind: Time, Format: "unix"}, `"2024-01-31T10:20:30.5Z"`, true},
+		{Key{Kind: Time, Format: "unix_ms"}, `1706696430001`, false}, {Key{Kind: Time, Format: "unix_ms"}, `"2024-01-31T10:20:30.0005Z"`, true},
+		{Key{Kind: Date}, `"2024-01-31"`, false}, {Key{Kind: Date}, `"2024-01-31T00:00:00Z"`, false}, {Key{Kind: Date}, `"2024-01-31T00:00:01Z"`, true},
+	} {
+		if got := c.key.Between([]byte(c.raw)); got != c.want {
+			t.Errorf("%s %q: %s lies between: %v", c.key.Kind, c.key.Format, c.raw, got)
+		}
+	}
+	for _, c := range []struct {
+		key  Key
+		want bool
+	}{
+		{Key{Kind: Int}, true}, {Key{Kind: Int, Closed: true}, false}, {Key{Kind: Int, Closed: true, Step: 5}, true}, {Key{Kind: Values, Closed: true}, true},
+		{Key{Kind: Time, Closed: true}, true}, {Key{Kind: Time, Closed: true, Format: "unix"}, false}, {Key{Kind: Date, Closed: true}, false},
+		{Key{Kind: Date, Closed: true, Format: "rfc3339"}, true},
+	} {
+		if got := c.key.Gapless(); got != c.want {
+			t.Errorf("%+v is gapless: %v", c.key, got)
+		}
+	}
+}

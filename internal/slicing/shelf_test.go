@@ -194,7 +194,7 @@ func TestPlansHoldAll(t *testing.T) {
 						r := rand.New(rand.NewPCG(seed, 11))
 						things := library(r, abc, c.n, c.span)
 						if keyless {
-							things = append(things, library(r, []string{""}, 20, c.span)...)
+							things = append(things, library(r, []string{""}, 10, c.span)...)
 						}
 						make := func() (*Plan, *shelf) {
 							return &Plan{Keys: c.keys, Wholes: c.wholes, Keyless: keyless, Reach: int64(c.reach)},
