@@ -40,8 +40,8 @@ type Key struct {
 	Step   int64          // bounds stand on multiples of it, in ticks; 0 is 1
 	Values []string       // of kind values
 
-	// Params hold {from} and {to}; of kind values {value}, or either of them. Where one end of
-	// a slice is open, only FromParams or ToParams are sent.
+	// Params hold {from} and {to}; of kind values {value}. Where one end of a
+	// slice is open, only FromParams or ToParams are sent.
 	Params, FromParams, ToParams map[string][]string
 }
 
@@ -116,6 +116,19 @@ func (k *Key) Shares() bool {
 	return k.Kind == Time && k.Format != "unix" && k.Format != "unix_ms"
 }
 
+// Exactly is how many ticks of the key make a time; ok is false where no whole
+// number of them does.
+func (k *Key) Exactly(d time.Duration) (ticks int64, ok bool) {
+	tick := k.second()
+	switch k.Kind {
+	case Time:
+		tick = k.unit()
+	case Date:
+		tick = 24 * time.Hour
+	}
+	return int64(d / tick), d >= tick && d%tick == 0
+}
+
 // Ticks is how many ticks of the key make a time; 0 where none do.
 func (k *Key) Ticks(d time.Duration) int64 {
 	switch k.Kind {
@@ -124,9 +137,17 @@ func (k *Key) Ticks(d time.Duration) int64 {
 	case Date:
 		return int64(d / (24 * time.Hour))
 	case Int:
-		return int64(d / time.Second)
+		return int64(d / k.second())
 	}
 	return 0
+}
+
+// second is what a tick of a whole number is, where that is a time.
+func (k *Key) second() time.Duration {
+	if k.Format == "unix_ms" {
+		return time.Millisecond
+	}
+	return time.Second
 }
 
 func (k *Key) step() int64 { return max(1, k.Step) }
@@ -154,6 +175,9 @@ func (k *Key) tickOf(t time.Time) int64 {
 		} else {
 			return floorDiv(t.Unix(), int64(u/time.Second))
 		}
+	}
+	if k.Format == "unix_ms" { // a whole number that is a time
+		return t.UnixMilli()
 	}
 	return t.Unix()
 }
@@ -229,7 +253,7 @@ func (k *Key) upper(hi int64) int64 {
 // holds are the placeholders of a bound; one of an open end is not among them.
 func (k *Key) holds(b Bound) map[string]any {
 	if k.Kind == Values {
-		return map[string]any{"{value}": b.Value, "{from}": b.Value, "{to}": b.Value}
+		return map[string]any{"{value}": b.Value}
 	}
 	out := map[string]any{}
 	if r := b.Range; !r.OpenLo {
@@ -341,7 +365,7 @@ func (k *Key) parse(text string) (int64, error) {
 	if t, ok := k.parseTime(text); ok {
 		return k.tickOf(t), nil
 	}
-	return 0, fmt.Errorf("%q is no time: write it as 2024-01-31 or 2024-01-31T00:00:00Z", text)
+	return 0, fmt.Errorf("%q is no time", text)
 }
 
 // parseTime reads a time as configs and items write it.

@@ -289,6 +289,7 @@ func TestWhole(t *testing.T) {
 		{Key{Kind: Int, Step: 15}, "-1", "31", 0, -15, 45},
 		{Key{Kind: Int, Step: 15, Closed: true}, "0", "30", 0, 0, 30},
 		{Key{Kind: Int}, "0", "now", 0, 0, now.Unix() + 1},
+		{Key{Kind: Int, Format: "unix_ms"}, "0", "now", 0, 0, now.UnixMilli() + 1},
 		{Key{Kind: Time}, "2024-01-31", "now", 0, sec("2024-01-31T00:00:00Z"), now.Unix() + 1},
 		{Key{Kind: Time}, "2024-01-31", "now", time.Hour, sec("2024-01-31T00:00:00Z"), now.Unix() - 3600 + 1},
 		{Key{Kind: Time, Format: "unix_ms"}, "0", "now", 0, 0, now.UnixMilli() + 1},
@@ -421,7 +422,7 @@ func TestSets(t *testing.T) {
 		{k.Sets(Bound{Range: Range{Lo: 1, OpenHi: true}}), `[{filter [k>=1]}]`},
 		{k.Sets(Bound{Range: Range{Hi: 5, OpenLo: true}}), `[{filter [k<5]}]`},
 		{(&Key{Kind: Int, FromParams: k.FromParams, ToParams: k.ToParams}).Sets(Bound{Range: Range{Lo: 1, Hi: 5}}), `[{filter [k>=1 k<5]}]`},
-		{list.Sets(Bound{Value: "a {from} b"}), `[{q [is:a {from} b a {from} b]} {state [a {from} b]}]`},
+		{list.Sets(Bound{Value: "a {from} b"}), `[{q [is:a {from} b {to}]} {state [a {from} b]}]`},
 		{(&Plan{Keys: []*Key{k, second}}).Sets(Slice{Bounds: []Bound{{Range: Range{Lo: 1, Hi: 2}}, {Range: Range{Lo: 3, Hi: 4}}}}),
 			`[{filter [k>=1 k<2 j>=3,j<4]} {n [1]}]`},
 	} {
