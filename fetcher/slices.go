@@ -407,21 +407,24 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 		if err != nil || !ok {
 			return err
 		}
+		tolerated := d.opt.Tolerance.Of(whole)
 		switch {
-		case again != whole:
+		case apart(again, whole) > tolerated:
 			still = 0
-		case sum != last:
+		case apart(sum, last) > tolerated:
 			still = 1
 		default:
 			still++
 		}
 		whole, last = again, sum
 	}
-	if still == 2 && last <= whole {
-		d.run.Slices.Outside = judge.N(whole - last)
+	if still == 2 && last <= whole+d.opt.Tolerance.Of(whole) {
+		d.run.Slices.Outside = judge.N(max(0, whole-last))
 	}
 	return nil
 }
+
+func apart(a, b int64) int64 { return max(a, b) - min(a, b) }
 
 // wholeTotal reads the total of the run's first walk once more: of the query
 // without slices, or of the range where only that is asked for.

@@ -80,6 +80,13 @@ func ruleCases() []ruleCase {
 			f.Movement = reconcile.Movement{Moved: 2, Shifts: 1, Unverified: 1}
 			f.Everything = f.Movement
 		}), u, u},
+		{"RC006", "a total that fell and came back", with(whole(), func(f *F) {
+			f.Totals, f.Distinct, f.ReadBack, f.MaxDrift = observed(page(251, 100, 100, 0), page(249, 100, 100, 100), page(251, 50, 100, 200)), 250, judge.N(250), 5
+		}), u, u},
+		{"RC001", "one that did by no more than the tolerance", with(whole(), func(f *F) {
+			f.Totals, f.Distinct, f.ReadBack, f.MaxDrift = observed(page(251, 100, 100, 0), page(249, 100, 100, 100), page(251, 50, 100, 200)), 250, judge.N(250), 5
+			f.Tolerance.Items = 1
+		}), c, c},
 		{"RC007", "no total, no end mark", stopped(reconcile.StopNotSaid, false), u, u},
 		{"RC008", "a page came again", stopped(reconcile.StopLoop, false), u, u},
 		{"RC009", "a page stayed half", with(whole(), func(f *F) {
