@@ -48,11 +48,16 @@ type Run struct {
 	// Key is the first key of an item that is held.
 	Key int64 `json:"key"`
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
-	Younger bool    `json:"younger"`
-	Failed  int     `json:"failed"` // leaves in a row that were refused
-	Kept    keeping `json:"kept"`
-	Walk    *State  `json:"walk"`
-	Mark    Mark    `json:"mark"` // of the sink, at the checkpoint
+	Younger bool `json:"younger"`
+	Failed  int  `json:"failed"` // leaves in a row that were refused
+	// Recalled: the plan's reach is one that an earlier run met, and this one not.
+	// Again: the whole is walked without it. GaveUp: why slices were given up before.
+	Recalled bool    `json:"recalled,omitempty"`
+	Again    bool    `json:"again,omitempty"`
+	GaveUp   string  `json:"gave_up,omitempty"`
+	Kept     keeping `json:"kept"`
+	Walk     *State  `json:"walk"`
+	Mark     Mark    `json:"mark"` // of the sink, at the checkpoint
 }
 
 // keeping is what the walks before this one leave for the report of the run.
@@ -116,7 +121,7 @@ func (d *drain) pass() int { return d.run.Base + d.state.Pass }
 func (d *drain) encode() ([]byte, error) {
 	c := d.opt.Client
 	r := *d.run
-	r.Sentinel.Text = c.Hide(r.Sentinel.Text)
+	r.Sentinel.Text, r.GaveUp = c.Hide(r.Sentinel.Text), c.Hide(r.GaveUp)
 	r.Walk = d.state.sealed(c.Seal, c.Hide)
 	if r.Whole != nil {
 		f := *r.Whole

@@ -33,6 +33,10 @@ func (d *drain) plan() error {
 	for _, k := range o.Keys {
 		d.run.Slices.Blind = d.run.Slices.Blind || k.By == "" && !k.Gapless()
 	}
+	if o.Recalled != "" && o.Reach > 0 {
+		d.run.Recalled = true
+		d.event("reach", fmt.Sprintf("a reach of %d, %s, cuts what declares more", o.Reach, o.Recalled))
+	}
 	if o.RangeOnly {
 		d.run.Plan.Root.Bounds = []slicing.Bound{{Range: o.Wholes[0]}}
 		d.run.Plan.Now = d.run.Plan.Root
@@ -107,21 +111,21 @@ func (d *drain) aim() error {
 // that it must be cut whatever else it gives.
 func (d *drain) overReach() {
 	p, s := d.run.Plan, d.state
-	if p == nil || s.Done || s.Page == 0 || p.Now.Keyless {
+	if p == nil || s.Done || s.Page == 0 || p.Now.Keyless || d.run.Again {
 		return
 	}
-	if p.Reach == 0 && s.declaredReach() {
-		p.Reach = s.LastPages * int64(s.LastSize)
+	if d.surest() == 0 && s.declaredReach() {
+		d.meet(s.LastPages * int64(s.LastSize))
 		d.event("reach", fmt.Sprintf("the server counts %d pages of %d, and declares %d items: a reach of %d", s.LastPages, s.LastSize, s.PassTotals.Last, p.Reach))
 	}
 	told := s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly
 	switch {
 	case p.Reach == 0 || !p.Divisible(d.came()):
 	case told && s.PassTotals.Last > p.Reach:
-		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
+		s.Reach, s.ReachText = judge.N(p.Reach), knownBefore
 		s.stop(reconcile.StopReach, fmt.Sprintf("the total %d is above the reach of %d: it is cut", s.PassTotals.Last, p.Reach))
-	case !told && s.PassItems >= p.Reach:
-		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
+	case !told && !d.run.Recalled && s.PassItems >= p.Reach:
+		s.Reach, s.ReachText = judge.N(p.Reach), knownBefore
 		s.stop(reconcile.StopReach, fmt.Sprintf("%d items came, and the reach is %d: it is cut", s.PassItems, p.Reach))
 	}
 }
@@ -142,7 +146,7 @@ func (d *drain) came() slicing.Came {
 // over reports whether the slice at hand holds more than the source hands out
 // for one query.
 func (d *drain) over() bool {
-	s, reach := d.state, d.run.Plan.Reach
+	s, reach := d.state, d.surest()
 	if !s.Done {
 		return true // asked while a known reach is already exceeded
 	}
@@ -173,12 +177,16 @@ func (d *drain) endWalk(ctx context.Context) error {
 		d.run.Done = true
 		return nil
 	}
-	c := d.came()
-	if c.Over && s.Reach.OK && s.Reach.N > 0 && (p.Reach == 0 || s.Reach.N < p.Reach) {
-		p.Reach = s.Reach.N
+	if d.run.Again {
+		d.endAgain()
+		return nil
 	}
-	if c.Over && s.Counts.Distinct > 0 && s.Stop == reconcile.StopEnd && (p.Reach == 0 || s.Counts.Distinct < p.Reach && p.Now.ID > 0) {
-		p.Reach = s.Counts.Distinct
+	c := d.came()
+	if sure := d.surest(); c.Over && s.Reach.OK && s.Reach.N > 0 && s.ReachText != knownBefore && (sure == 0 || s.Reach.N < sure) {
+		d.meet(s.Reach.N)
+	}
+	if c.Over && s.Counts.Distinct > 0 && s.Stop == reconcile.StopEnd && (d.surest() == 0 || s.Counts.Distinct < p.Reach && p.Now.ID > 0) {
+		d.meet(s.Counts.Distinct)
 	}
 	if c.Over && p.Reach == 0 {
 		p.Reach = max(1, s.Counts.Distinct)
@@ -198,7 +206,11 @@ func (d *drain) endWalk(ctx context.Context) error {
 		return err
 	}
 	if p.Ignored != "" || d.run.Failed >= 3 {
-		s.stop(reconcile.StopReach, firstOf(p.Ignored, "slice after slice is refused"))
+		why := firstOf(p.Ignored, "slice after slice is refused")
+		if again, err := d.doubtRecalled(ctx, why); again || err != nil {
+			return err
+		}
+		s.stop(reconcile.StopReach, why)
 		return nil
 	}
 	return d.nextSlice(ctx)
@@ -310,13 +322,21 @@ func (d *drain) nextSlice(ctx context.Context) error {
 		p.Close()
 	}
 	if !p.Cutting() {
-		err := d.compare(ctx)
-		d.run.Done = err == nil
+		if err := d.compare(ctx); err != nil {
+			return err
+		}
+		again, err := d.doubtRecalled(ctx, "")
+		d.run.Done = err == nil && !again
 		return err
 	}
-	sl := p.Next()
+	p.Next()
+	return d.beginSlice(ctx)
+}
+
+// beginSlice begins the walk of the plan's slice.
+func (d *drain) beginSlice(ctx context.Context) error {
 	d.begin(d.state)
-	if err := d.openSlice(sl); err != nil {
+	if err := d.openSlice(d.run.Plan.Now); err != nil {
 		return err
 	}
 	if err := d.aim(); err != nil {
