@@ -38,9 +38,9 @@ type Run struct {
 	// its items show it, and between which ticks they lie.
 	Keys bool  `json:"keys"`
 	Low  int64 `json:"low"`
+	High int64 `json:"high"`
 	// Astray counts the items of the walk at hand that do not belong to its slice.
 	Astray int64 `json:"astray"`
-	High   int64 `json:"high"`
 	// Apart counts the held items that lie in no slice, by their keys, and Sum
 	// those of all leaves together.
 	Apart int64 `json:"apart"`

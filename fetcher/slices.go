@@ -410,7 +410,7 @@ const balanceMost = 12
 // pass unseen between two answers, but not twice in the same places.
 func (d *drain) balance(ctx context.Context, whole int64) error {
 	parts := d.parts()
-	last, still := int64(-1), 0
+	last, still, slack := int64(-1), 0, int64(0)
 	for range balanceMost {
 		if len(parts) == 0 || still == 2 {
 			break
@@ -431,15 +431,15 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 		switch {
 		case apart(again, whole) > tolerated:
 			still = 0
-		case apart(sum, last) > tolerated:
-			still = 1
+		case still == 0 || apart(sum, last) > tolerated:
+			still, slack = 1, apart(again, whole)
 		default:
-			still++
+			still, slack = still+1, max(slack, apart(again, whole), apart(sum, last))
 		}
 		whole, last = again, sum
 	}
-	if still == 2 && last <= whole+d.opt.Tolerance.Of(whole) {
-		d.run.Slices.Outside = judge.N(max(0, whole-last))
+	if n := max(0, whole-last) + slack; still == 2 && (slack == 0 && last <= whole || n <= d.opt.Tolerance.Of(whole)) {
+		d.run.Slices.Outside = judge.N(n)
 	}
 	return nil
 }

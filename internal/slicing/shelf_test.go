@@ -23,7 +23,6 @@ type shelf struct {
 	silent  bool                    // it declares no totals
 	mute    bool                    // the items do not show their keys
 	ignores bool                    // bounds make no difference
-	without bool                    // it can be asked for the things without a group
 	drift   func(ask, true int) int // of the totals
 	by      []func(thing) any       // what the keys read
 	grow    func(ask int, s *shelf) // before an ask
