@@ -1,11 +1,13 @@
 package fetcher_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"lastdrop/fetcher"
 	"lastdrop/internal/sim"
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
 
@@ -62,5 +64,37 @@ func TestRecalledReach(t *testing.T) {
 				t.Errorf("it is not said that it was used\n%s", story)
 			}
 		})
+	}
+}
+
+// TestRecalledReachInWorlds draws worlds and a reach at random: the law holds,
+// and where nothing moves no verdict is worse than without it.
+func TestRecalledReachInWorlds(t *testing.T) {
+	told := 0
+	for seed := uint64(1); seed <= 200; seed++ {
+		dice := rand.New(rand.NewPCG(seed, 41))
+		world := func() *sim.Sim { return sim.Random(rand.New(rand.NewPCG(seed, uint64(len(sim.Sliced)))), sim.Sliced) }
+		s := world()
+		quiet := len(s.World.Changes) == 0 && s.World.Churn.Every == 0 && s.API.Total.Kind != sim.TotalJitter
+		for _, f := range s.Faults { // which requests a fault meets is luck
+			m := f.Match
+			quiet = quiet && m.Every == 0 && m.After == 0 && m.Percent == 0 && len(m.Attempts) == 0
+		}
+		reach := 1 + dice.Int64N(60)
+		got := drainSim(t, world(), func(o *fetcher.Options) {
+			if o.Slicing != nil {
+				o.Slicing.Reach, o.Slicing.Recalled = reach, "met by run 01a"
+				told++
+			}
+		})
+		if !quiet {
+			continue
+		}
+		if plain := drainSim(t, s); plain.Ruling.Verdict == judge.Complete && got.Ruling.Verdict != judge.Complete {
+			t.Errorf("seed %d, reach %d: %s with it, %s without\n%s\n%s", seed, reach, got.Ruling.Verdict, plain.Ruling.Verdict, got.Story(), plain.Story())
+		}
+	}
+	if told < 80 {
+		t.Errorf("only %d worlds were told of a reach", told)
 	}
 }

@@ -188,8 +188,8 @@ func (d *drain) endWalk(ctx context.Context) error {
 	if c.Over && s.Counts.Distinct > 0 && s.Stop == reconcile.StopEnd && (d.surest() == 0 || s.Counts.Distinct < p.Reach && p.Now.ID > 0) {
 		d.meet(s.Counts.Distinct)
 	}
-	if c.Over && p.Reach == 0 {
-		p.Reach = max(1, s.Counts.Distinct)
+	if c.Over && d.surest() == 0 && s.ReachText != knownBefore {
+		d.meet(max(1, s.Counts.Distinct))
 	}
 	f := d.walkFacts()
 	became := p.Settle(c)

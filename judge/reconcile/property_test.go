@@ -185,7 +185,7 @@ func againstSlices(f reconcile.Facts, tolerated int64) string {
 		return "slices are in doubt"
 	case (s.Between > 0 || s.Blind) && !counted:
 		return "items may lie between two slices"
-	case !s.RangeOnly && s.Left == 0 && s.Outside.OK && s.Outside.N > tolerated:
+	case !s.RangeOnly && s.Left == 0 && s.Outside.OK && s.Outside.N > tolerated && !counted:
 		return "items lie in no slice"
 	case !s.RangeOnly && !s.Everything && !s.Outside.OK && !counted:
 		return "nothing counts what lies outside"

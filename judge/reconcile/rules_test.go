@@ -228,6 +228,7 @@ func sliceCases() []ruleCase {
 		{"RC053", "every slice is whole, and the whole has more", cut(still, 247, nil), tr, tr},
 		{"RC053", "one, and the total moved", cut(moved, 250, func(s *S) { s.Outside = judge.N(1) }), tr, tr},
 		{"RC053", "outside by a comparison, though as many are held as the whole declares", cut(moved, 252, apart), tr, tr},
+		{"RC001", "outside of the slices, and held by the first walk", cut(still, 250, apart), c, c},
 		{"RC053", "more outside than the tolerance", within(cut(moved, 250, apart), 2), tr, tr},
 		{"RC001", "outside, within the tolerance", within(cut(moved, 249, apart), 3), c, c},
 		{"RC001", "short by as many as the tolerance allows", within(cut(still, 247, nil), 3), c, c},

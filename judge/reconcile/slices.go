@@ -98,7 +98,7 @@ func (r *ruler) tiles(s *Slices) {
 	if s.Untiled != "" {
 		r.wonder("RC057", "%s", s.Untiled)
 	}
-	if s.Between == 0 && !s.Blind || r.inBand && r.f.Totals.Moved == 0 {
+	if s.Between == 0 && !s.Blind || r.counted() {
 		return
 	}
 	if s.Between > 0 {
@@ -157,7 +157,7 @@ func (r *ruler) leaves(s *Slices) {
 	if f := r.f; s.Lacking > f.Tolerance.Of(max(f.Totals.Max, f.Distinct)) {
 		r.lose("RC052", "slices lack %s by their own totals, more than the tolerance of the run", count(s.Lacking, "item"))
 	}
-	if r.inBand && r.f.Totals.Moved == 0 && !s.Stirred && !s.Lost {
+	if r.counted() && !s.Lost {
 		return
 	}
 	if s.Left > 0 {
@@ -189,6 +189,7 @@ func (r *ruler) outside(s *Slices) {
 		return
 	}
 	switch {
+	case r.counted(): // the first walk may have brought what no slice holds
 	case s.Outside.OK && s.Outside.N > 0 && s.Outside.N <= r.f.Tolerance.Of(t.Max):
 		r.setMissing(max(s.Outside.N, r.short()))
 	case s.Outside.OK && s.Outside.N > 0:
@@ -209,6 +210,10 @@ func (r *ruler) outside(s *Slices) {
 		r.wonder("RC056", "the total of the whole moved, and it could not be shown at one moment that no item lies outside of the slices")
 	}
 }
+
+// counted reports that the whole's total counts all that is held, and nothing
+// stirred meanwhile.
+func (r *ruler) counted() bool { return r.inBand && r.f.Totals.Moved == 0 && !r.f.Slices.Stirred }
 
 // short is how many items are known to be missing.
 func (r *ruler) short() int64 {
