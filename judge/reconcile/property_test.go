@@ -87,7 +87,7 @@ func randomFacts(r *rand.Rand) reconcile.Facts {
 	if r.IntN(4) == 0 {
 		f.Slices = &reconcile.Slices{
 			Leaves: 5, Splits: 2, Irreducible: int(few()), Left: int(few()), OpenCount: int(few()), Short: list("short"), Unsure: list("unsure"), Ignored: text("ignored"),
-			Untiled: text("a gap"), Strays: few(), Between: few(), Blind: rare(), Lacking: few(), RangeOnly: rare(), Everything: r.IntN(2) == 0,
+			Untiled: text("a gap"), Strays: few(), Between: few(), Blind: rare(), Stirred: rare(), Lacking: few(), RangeOnly: rare(), Everything: r.IntN(2) == 0,
 			Weakest: reconcile.Strength(1 + r.IntN(4)), Outside: judge.Count{OK: r.IntN(2) == 0, N: few()},
 		}
 		f.Slices.Lost = f.Slices.OpenCount > 0 && r.IntN(2) == 0
@@ -177,7 +177,7 @@ func against(f reconcile.Facts) string {
 // againstSlices says what in the facts on slices speaks against COMPLETE.
 func againstSlices(f reconcile.Facts, tolerated int64) string {
 	s := f.Slices
-	counted := f.Totals.Believed() && f.Totals.Moved == 0 && f.Distinct >= f.Totals.Min-tolerated
+	counted := f.Totals.Believed() && f.Totals.Moved == 0 && !s.Stirred && f.Distinct >= f.Totals.Min-tolerated
 	switch {
 	case s.Irreducible > 0, s.Lost, s.Left > 0 && !counted, len(s.Short) > 0, s.Ignored != "", s.Untiled != "":
 		return "slices lost something, or were not asked for"
