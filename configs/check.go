@@ -99,6 +99,9 @@ func (r *reading) checkURL(path, raw, userCure string) {
 // placeholders are replaced in params and body.
 var placeholders = []string{"{size}", "{offset}", "{page}", "{cursor}"}
 
+// bounds are replaced in what asks for a slice.
+var bounds = []string{"{from}", "{to}", "{value}"}
+
 func hasPlaceholder(s string) bool {
 	return slices.ContainsFunc(placeholders, func(p string) bool { return strings.Contains(s, p) })
 }

@@ -46,8 +46,8 @@ func (r *reading) checkCountRequest(t *Total) {
 	case r.said("total.body"):
 		r.bad("total.body", "stands without a url", "a body belongs to a count request")
 	}
-	if (strings.Contains(t.URL, "{from}") || strings.Contains(t.URL, "{to}")) && r.nodes["/slice"] == nil {
-		r.bad("total.url", "has {from} or {to}, and there is no slice", "bounds belong to slices: add slice, or take them away")
+	if r.nodes["/slice"] == nil && slices.ContainsFunc(bounds, func(b string) bool { return strings.Contains(t.URL, b) }) {
+		r.bad("total.url", "has the bounds of a slice, and there is none", "add slice, or take {from}, {to} and {value} away")
 	}
 	if t.URL != "" && r.said("total.body") && t.Method != "POST" {
 		r.bad("total.body", "a GET has no body", "add total.method: POST")

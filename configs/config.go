@@ -268,7 +268,7 @@ type SliceKey struct {
 	Format     string `json:"format,omitempty" doc:"How {from} and {to} are written: unix, unix_ms, rfc3339, date or a Go layout. Default: rfc3339 for times, date for dates."`
 	Zone       string `json:"zone,omitempty" doc:"The time zone of dates and layouts. Default: UTC."`
 	Values     Words  `json:"values,omitempty" doc:"The listed values of the key."`
-	Step       Scalar `json:"step,omitempty" doc:"Bounds stand on a grid of this width: a number, or for times a duration."`
+	Step       Scalar `json:"step,omitempty" doc:"Bounds stand on a grid of this width: a number of what the bounds count (days of dates), or for times a duration."`
 }
 
 // Limits says how hard to ask, how long to wait and how much to read.

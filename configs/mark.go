@@ -27,7 +27,8 @@ type marks map[pointer]*mark
 // The places whose keys name what they hold.
 var namedPlaces = []pointer{
 	"/source/params", "/source/headers", "/source/body", "/total/body", "/pages/reverse/params",
-	"/slice/params", "/slice/from_params", "/slice/to_params", "/slice/then/params", "/slice/without/params", "/complete/sentinel/params",
+	"/slice/params", "/slice/from_params", "/slice/to_params",
+	"/slice/then/params", "/slice/then/from_params", "/slice/then/to_params", "/slice/without/params", "/complete/sentinel/params",
 }
 
 // The places that hold an address.
@@ -75,7 +76,7 @@ func (p pointer) hasSecretName() bool {
 // credible reports whether a value under a secret's name can be one: a
 // placeholder of a position is none, nor is what has less than 4 bytes.
 func credible(value string) bool {
-	return len(value) >= 4 && !slices.ContainsFunc(placeholders, func(p string) bool { return strings.Contains(value, p) })
+	return len(value) >= 4 && !slices.ContainsFunc(slices.Concat(bounds, placeholders), func(p string) bool { return strings.Contains(value, p) })
 }
 
 // whole marks all of the text as a secret, and the token in an Authorization

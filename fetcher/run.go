@@ -40,6 +40,8 @@ type Run struct {
 	Keys bool  `json:"keys"`
 	Low  int64 `json:"low"`
 	High int64 `json:"high"`
+	// Astray counts the items of the walk at hand that do not belong to its slice.
+	Astray int64 `json:"astray"`
 	// Apart counts the held items that lie in no slice, by their keys, and Sum
 	// those of all leaves together.
 	Apart int64 `json:"apart"`
@@ -49,11 +51,16 @@ type Run struct {
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
 	Younger bool `json:"younger"`
 	// Again is the further reading at hand, nil before one is made.
-	Again  *again  `json:"again,omitempty"`
-	Failed int     `json:"failed"` // leaves in a row that were refused
-	Kept   keeping `json:"kept"`
-	Walk   *State  `json:"walk"`
-	Mark   Mark    `json:"mark"` // of the sink, at the checkpoint
+	Again  *again `json:"again,omitempty"`
+	Failed int    `json:"failed"` // leaves in a row that were refused
+	// Recalled: the plan's reach is one that an earlier run met, and this one not.
+	// Anew: the whole is walked without it. GaveUp: why slices were given up before.
+	Recalled bool    `json:"recalled,omitempty"`
+	Anew     bool    `json:"anew,omitempty"`
+	GaveUp   string  `json:"gave_up,omitempty"`
+	Kept     keeping `json:"kept"`
+	Walk     *State  `json:"walk"`
+	Mark     Mark    `json:"mark"` // of the sink, at the checkpoint
 }
 
 // keeping is what the walks before this one leave for the report of the run.
@@ -117,7 +124,7 @@ func (d *drain) pass() int { return d.run.Base + d.state.Pass }
 func (d *drain) encode() ([]byte, error) {
 	c := d.opt.Client
 	r := *d.run
-	r.Sentinel.Text = c.Hide(r.Sentinel.Text)
+	r.Sentinel.Text, r.GaveUp = c.Hide(r.Sentinel.Text), c.Hide(r.GaveUp)
 	r.Walk = d.state.sealed(c.Seal, c.Hide)
 	r.Whole = hideFacts(r.Whole, c.Hide)
 	if r.Again != nil {
@@ -277,7 +284,7 @@ func (d *drain) sliceSpec(sl slicing.Slice) adapters.Spec {
 func (d *drain) begin(before *State) {
 	d.leave()
 	d.state = d.newWalk(before)
-	d.run.Settled, d.run.Keys, d.run.Low, d.run.High = false, false, 0, 0
+	d.run.Settled, d.run.Keys, d.run.Low, d.run.High, d.run.Astray = false, false, 0, 0, 0
 }
 
 // facts gathers what the run knows.

@@ -30,6 +30,13 @@ func (d *drain) plan() error {
 	d.run.Slices.RangeOnly = o.RangeOnly
 	d.run.Slices.Everything = len(o.Without) > 0 && (o.Keys[0].Kind != slicing.Values && o.Wholes[0].OpenLo && o.Wholes[0].OpenHi)
 	d.run.Slices.Weakest = reconcile.Counted
+	for _, k := range o.Keys {
+		d.run.Slices.Blind = d.run.Slices.Blind || k.By == "" && !k.Gapless()
+	}
+	if o.Recalled != "" && o.Reach > 0 {
+		d.run.Recalled = true
+		d.event("reach", fmt.Sprintf("a reach of %d, %s, cuts what declares more", o.Reach, o.Recalled))
+	}
 	if o.RangeOnly {
 		d.run.Plan.Root.Bounds = []slicing.Bound{{Range: o.Wholes[0]}}
 		d.run.Plan.Now = d.run.Plan.Root
@@ -52,6 +59,10 @@ func (d *drain) look(p *adapters.Page, m *match, n int) {
 		there := err == nil && v.Exists()
 		if there && g.key.Outside(v.Raw, g.bound) {
 			d.run.Slices.Strays++
+			d.run.Astray++
+		}
+		if there && !g.key.Gapless() && g.key.Between(v.Raw) {
+			d.run.Slices.Between++
 		}
 		tick, ok := int64(0), false
 		if there {
@@ -100,21 +111,21 @@ func (d *drain) aim() error {
 // that it must be cut whatever else it gives.
 func (d *drain) overReach() {
 	p, s := d.run.Plan, d.state
-	if p == nil || s.Done || s.Page == 0 || p.Now.Keyless {
+	if p == nil || s.Done || s.Page == 0 || p.Now.Keyless || d.run.Anew || d.run.Again != nil {
 		return
 	}
-	if p.Reach == 0 && s.declaredReach() {
-		p.Reach = s.LastPages * int64(s.LastSize)
+	if d.surest() == 0 && s.declaredReach() {
+		d.meet(s.LastPages * int64(s.LastSize))
 		d.event("reach", fmt.Sprintf("the server counts %d pages of %d, and declares %d items: a reach of %d", s.LastPages, s.LastSize, s.PassTotals.Last, p.Reach))
 	}
 	told := s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly
 	switch {
 	case p.Reach == 0 || !p.Divisible(d.came()):
 	case told && s.PassTotals.Last > p.Reach:
-		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
+		s.Reach, s.ReachText = judge.N(p.Reach), knownBefore
 		s.stop(reconcile.StopReach, fmt.Sprintf("the total %d is above the reach of %d: it is cut", s.PassTotals.Last, p.Reach))
-	case !told && s.PassItems >= p.Reach:
-		s.Reach, s.ReachText = judge.N(p.Reach), "known before"
+	case !told && !d.run.Recalled && s.PassItems >= p.Reach:
+		s.Reach, s.ReachText = judge.N(p.Reach), knownBefore
 		s.stop(reconcile.StopReach, fmt.Sprintf("%d items came, and the reach is %d: it is cut", s.PassItems, p.Reach))
 	}
 }
@@ -122,7 +133,7 @@ func (d *drain) overReach() {
 // came tells the plan what came of the slice at hand.
 func (d *drain) came() slicing.Came {
 	s, r := d.state, d.run
-	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: r.Added, Keys: r.Keys, Low: r.Low, High: r.High}
+	c := slicing.Came{Over: d.over(), Total: -1, Items: s.Counts.Distinct, News: r.Added, Strays: r.Astray, Keys: r.Keys, Low: r.Low, High: r.High}
 	if s.PassTotals.Live > 0 && !s.PassTotals.EchoOnly {
 		c.Total = s.PassTotals.Max
 	}
@@ -135,7 +146,7 @@ func (d *drain) came() slicing.Came {
 // over reports whether the slice at hand holds more than the source hands out
 // for one query.
 func (d *drain) over() bool {
-	s, reach := d.state, d.run.Plan.Reach
+	s, reach := d.state, d.surest()
 	if !s.Done {
 		return true // asked while a known reach is already exceeded
 	}
@@ -166,15 +177,19 @@ func (d *drain) endWalk(ctx context.Context) error {
 		d.run.Done = true
 		return nil
 	}
+	if d.run.Anew {
+		d.endAgain()
+		return nil
+	}
 	c := d.came()
-	if c.Over && s.Reach.OK && s.Reach.N > 0 && (p.Reach == 0 || s.Reach.N < p.Reach) {
-		p.Reach = s.Reach.N
+	if sure := d.surest(); c.Over && s.Reach.OK && s.Reach.N > 0 && s.ReachText != knownBefore && (sure == 0 || s.Reach.N < sure) {
+		d.meet(s.Reach.N)
 	}
-	if c.Over && s.Counts.Distinct > 0 && s.Stop == reconcile.StopEnd && (p.Reach == 0 || s.Counts.Distinct < p.Reach && p.Now.ID > 0) {
-		p.Reach = s.Counts.Distinct
+	if c.Over && s.Counts.Distinct > 0 && s.Stop == reconcile.StopEnd && (d.surest() == 0 || s.Counts.Distinct < p.Reach && p.Now.ID > 0) {
+		d.meet(s.Counts.Distinct)
 	}
-	if c.Over && p.Reach == 0 {
-		p.Reach = max(1, s.Counts.Distinct)
+	if c.Over && d.surest() == 0 && s.ReachText != knownBefore {
+		d.meet(max(1, s.Counts.Distinct))
 	}
 	f := d.walkFacts()
 	became := p.Settle(c)
@@ -191,7 +206,11 @@ func (d *drain) endWalk(ctx context.Context) error {
 		return err
 	}
 	if p.Ignored != "" || d.run.Failed >= 3 {
-		s.stop(reconcile.StopReach, firstOf(p.Ignored, "slice after slice is refused"))
+		why := firstOf(p.Ignored, "slice after slice is refused")
+		if again, err := d.doubtRecalled(ctx, why); again || err != nil {
+			return err
+		}
+		s.stop(reconcile.StopReach, why)
 		return nil
 	}
 	return d.nextSlice(ctx)
@@ -249,6 +268,9 @@ func (d *drain) leaf(text, became string, f reconcile.Facts) {
 	}
 	if ruling.Verdict == judge.Complete {
 		s.Weakest = min(s.Weakest, ruling.Strength)
+		if ruling.Missing != nil {
+			s.Lacking += *ruling.Missing
+		}
 		return
 	}
 	s.OpenCount++
@@ -300,13 +322,21 @@ func (d *drain) nextSlice(ctx context.Context) error {
 		p.Close()
 	}
 	if !p.Cutting() {
-		err := d.compare(ctx)
-		d.run.Done = err == nil
+		if err := d.compare(ctx); err != nil {
+			return err
+		}
+		again, err := d.doubtRecalled(ctx, "")
+		d.run.Done = err == nil && !again
 		return err
 	}
-	sl := p.Next()
+	p.Next()
+	return d.beginSlice(ctx)
+}
+
+// beginSlice begins the walk of the plan's slice.
+func (d *drain) beginSlice(ctx context.Context) error {
 	d.begin(d.state)
-	if err := d.openSlice(sl); err != nil {
+	if err := d.openSlice(d.run.Plan.Now); err != nil {
 		return err
 	}
 	if err := d.aim(); err != nil {
@@ -380,7 +410,7 @@ const balanceMost = 12
 // pass unseen between two answers, but not twice in the same places.
 func (d *drain) balance(ctx context.Context, whole int64) error {
 	parts := d.parts()
-	last, still := int64(-1), 0
+	last, still, slack := int64(-1), 0, int64(0)
 	for range balanceMost {
 		if len(parts) == 0 || still == 2 {
 			break
@@ -397,21 +427,24 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 		if err != nil || !ok {
 			return err
 		}
+		tolerated := d.opt.Tolerance.Of(whole)
 		switch {
-		case again != whole:
+		case apart(again, whole) > tolerated:
 			still = 0
-		case sum != last:
-			still = 1
+		case still == 0 || apart(sum, last) > tolerated:
+			still, slack = 1, apart(again, whole)
 		default:
-			still++
+			still, slack = still+1, max(slack, apart(again, whole), apart(sum, last))
 		}
 		whole, last = again, sum
 	}
-	if still == 2 && last <= whole {
-		d.run.Slices.Outside = judge.N(whole - last)
+	if n := max(0, whole-last) + slack; still == 2 && (slack == 0 && last <= whole || n <= d.opt.Tolerance.Of(whole)) {
+		d.run.Slices.Outside = judge.N(n)
 	}
 	return nil
 }
+
+func apart(a, b int64) int64 { return max(a, b) - min(a, b) }
 
 // wholeTotal reads the total of the run's first walk once more: of the query
 // without slices, or of the range where only that is asked for.

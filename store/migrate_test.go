@@ -125,7 +125,7 @@ func TestMigrationFromFirst(t *testing.T) {
 	if err := run.Commit(t.Context(), Checkpoint{Children: []Child{{N: 1, Value: "a"}}, State: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(run.Close(), s.SetMark(t.Context(), "pull", nil)); err != nil {
+	if err := errors.Join(run.Close(), s.SetMark(t.Context(), "pull", nil), s.NoteReach(t.Context(), Reach{Origin: "https://h", Reach: 1, Run: run.ID()})); err != nil {
 		t.Fatal(err)
 	}
 }

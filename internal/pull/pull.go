@@ -23,6 +23,7 @@ import (
 	"lastdrop/fetcher"
 	"lastdrop/internal/secret"
 	"lastdrop/internal/sink"
+	"lastdrop/internal/slicing"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
 )
@@ -126,6 +127,8 @@ type pull struct {
 	before store.Counts // what earlier processes did for this run
 	span   span         // of an incremental run
 	target string
+	// slicing says how the source is cut, nil where it is not.
+	slicing *slicing.Spec
 	// learned are the secrets that the source hands out.
 	learned learned
 }
@@ -170,6 +173,9 @@ func (p *pull) prepare(ctx context.Context) error {
 	p.span.ask(&p.spec)
 	if p.reader, err = adapters.NewReader(p.spec); err != nil {
 		return fmt.Errorf("%s: %w", p.cfg.Name, err)
+	}
+	if err := p.cut(ctx); err != nil {
+		return err
 	}
 	if err := p.open(ctx); err != nil {
 		return err
@@ -266,7 +272,7 @@ func (p *pull) options() fetcher.Options {
 	cred := c.Auth()
 	return fetcher.Options{
 		Reader: p.reader, Sink: sinkPort{p.file, &p.span}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
-		Slicing: c.Slicing(p.run.Started()), Doubts: doubts(c.Complete), Second: second(c),
+		Slicing: p.slicing, Doubts: doubts(c.Complete), Second: second(c),
 		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{

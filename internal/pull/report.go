@@ -37,7 +37,7 @@ func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report,
 	rep = p.report(f, ruling)
 	rep.Items.Written = out.Items
 	rep.Output = []reconcile.Output{{Path: out.Path, Committed: out.Committed, Items: out.Items, Bytes: out.Bytes, SHA256: out.SHA256}}
-	return rep, p.run.Finish(ctx, rep)
+	return rep, errors.Join(p.noteReach(ctx, f), p.run.Finish(ctx, rep))
 }
 
 // leftAside names where the items of a run stand that was stopped by a signal:

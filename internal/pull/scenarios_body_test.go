@@ -15,7 +15,7 @@ func scenarios() []scenario {
 	var all []scenario
 	for _, family := range [][]scenario{
 		shortBodies(), errorsWith200(), silentCaps(), falseEnds(), pastTotals(), pageSizes(), drifts(), unstableOrders(), loops(),
-		missingPaths(), credentials(), rateLimits(), doubted(),
+		missingPaths(), credentials(), rateLimits(), doubted(), sliced(),
 	} {
 		all = append(all, family...)
 	}

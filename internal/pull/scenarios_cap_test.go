@@ -9,24 +9,6 @@ import (
 	"lastdrop/judge"
 )
 
-// walled is a search by cursor that answers 400 from item 10,000 on.
-func walled(n int) func() http.Handler {
-	return world(n, sim.API{
-		Style: sim.Cursor, Items: "results", Total: exact("total"), Size: sim.SizeRule{Max: 100},
-		Token: sim.TokenRule{Kind: sim.TokenOffset, Path: "paging.next.after"},
-	}, sim.Fault{Effect: sim.Cap{At: 10_000, Past: sim.CapError, Code: 400}})
-}
-
-const walls = `
-source: {url: "${BASE}/items"}
-pages:
-  style: cursor
-  cursor: {param: cursor, path: paging.next.after}
-  size: {param: limit, start: 100, max: 100}
-items: {path: results, id: id}
-total: {path: total}
-limits: {retries: 3}`
-
 // reddits is a list whose cursor is null after 1,000 items, whatever follows.
 func reddits(n int) func() http.Handler {
 	return world(n, sim.API{Style: sim.Cursor, Items: "children", Token: sim.TokenRule{Path: "after"}, Size: sim.SizeRule{Max: 100}},
@@ -64,12 +46,6 @@ limits: {retries: 3}`,
 			verdict: judge.Truncated, items: 1000, detect: []string{"total_sources_disagree", "total_gt_items"},
 		},
 		{
-			// Slices come later: they would read the rest of this one and the next.
-			id: "B023", about: "paging past 10,000 of 12,500 is a 400",
-			server: walled(12_500), config: walls, verdict: judge.Truncated, items: 10_000,
-			detect: []string{"error_at_offset_cap", "total_gt_items"},
-		},
-		{
 			id: "B023", variant: "by offset, without a total", about: "from item 99 on every page is a 400 of no special words, and no total speaks",
 			server: world(500, sim.API{Style: sim.Offset, Items: "items"},
 				sim.Fault{Match: sim.Match{From: 99}, Effect: sim.Status{Code: 400, Text: "bad request"}}),
@@ -82,11 +58,6 @@ pages:
 items: {path: items, id: id}
 limits: {retries: 3}`,
 			verdict: judge.Unknown, items: open, requests: 10, detect: []string{"page_refused"},
-		},
-		{
-			id: "B119", about: "the same wall inside a block of items that share one time",
-			server: walled(10_040), config: walls, verdict: judge.Truncated, items: 10_000,
-			detect: []string{"error_at_offset_cap", "total_gt_items"},
 		},
 		{
 			id: "B025", about: "a limit of 100,000 is lowered to 32,000, and the answer only echoes that",

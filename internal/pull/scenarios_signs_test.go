@@ -136,6 +136,15 @@ var signsOf = map[string][]sign{
 	"distinct_lt_total":       {rule("RC002")},
 	"ties":                    {rule("RC015")},
 
+	// Slices.
+	"cut":                 {event("slice", "it is cut")},
+	"cap_hit_per_stream":  {event("slice", "it is cut")},
+	"irreducible":         {rule("RC051")},
+	"outside_of_slices":   {rule("RC053")},
+	"parameter_no_effect": {rule("RC055")},
+	// Neighbouring slices of such a block ask for it as a whole.
+	"tie_block_at_slice_boundary": {rule("RC063")},
+
 	// Further looks at the source.
 	"sentinel_failed":     {rule("RC041")},
 	"freshness_exceeded":  {rule("RC042")},

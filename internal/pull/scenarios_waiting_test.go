@@ -1,7 +1,6 @@
 package pull_test
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -28,53 +27,9 @@ func TestScenariosThatWait(t *testing.T) {
 	runAll(t, all)
 }
 
-const algolias = `
-source: {url: "${BASE}/items"}
-pages:
-  style: algolia
-  size: {param: hitsPerPage, start: %d, max: 1000}
-limits: {retries: 3}`
-
-// hits is a search of the Algolia kind.
-func hits(n int, total sim.TotalRule, faults ...sim.Fault) func() http.Handler {
-	return world(n, sim.API{
-		Style: sim.Algolia, Items: "hits", ID: "objectID", Total: total, Last: sim.LastRule{Path: "nbPages"},
-		Params: sim.Params{Size: "hitsPerPage"}, Size: sim.SizeRule{Max: 1000}, Echo: sim.EchoRule{Page: "page"},
-	}, faults...)
-}
-
 // waiting are the rows that wait for a later issue.
 func waiting() []later {
-	exhaustive := func(kind sim.TotalKind, off int) sim.TotalRule {
-		return sim.TotalRule{Kind: kind, Path: "nbHits", KindPath: "exhaustiveNbHits", Value: off}
-	}
 	return append([]later{
-		{issue: "slices", scenario: scenario{
-			id: "B019", about: "5,562 hits, 1,000 of them in reach, and past them a total of 0",
-			server: hits(5562, exhaustive(sim.TotalJitter, 3), sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapCollapse, Pages: true}}),
-			config: fmt.Sprintf(algolias, 100), verdict: judge.Truncated, items: 1000,
-			detect: []string{"cap_hit", "total_dropped_on_page", "total_gt_items"},
-		}},
-		{issue: "slices", scenario: scenario{
-			id: "B020", about: "the count of pages is cut to the reach, the total is true",
-			server: hits(7572, exhaustive(sim.TotalExact, 0), sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEmpty, Pages: true}}),
-			config: fmt.Sprintf(algolias, 1000), verdict: judge.Truncated, items: 1000,
-			detect: []string{"pages_times_size_lt_total", "total_gt_items"},
-		}},
-		{issue: "slices by a listed value and by time", scenario: scenario{
-			id: "B122", about: "the limit of 1,000 cuts each of two streams on its own",
-			server: func() http.Handler {
-				w := sim.NewWorld(6000, sim.IntID)
-				w.Groups = 2
-				return sim.New(w, sim.API{Style: sim.Single, Items: "lines"}, 1, sim.Fault{Effect: sim.GroupCap{At: 1000}})
-			},
-			config: `
-source: {url: "${BASE}/items", params: {limit: "1000"}}
-pages: {style: single}
-items: {path: lines, id: id}
-limits: {retries: 3}`,
-			verdict: judge.Unknown, items: 2000, detect: []string{"no_end_evidence"},
-		}},
 		{issue: "the audit by smaller windows", scenario: scenario{
 			id: "B052", about: "674 lines for two days and a limit of 5,000: fewer than the limit proves nothing",
 			server: handle(func(http.Header, *http.Request) string { return `{"lines":` + list(records(1, 674)) + `}` }), ids: 674,

@@ -40,8 +40,8 @@ type Key struct {
 	Step   int64          // bounds stand on multiples of it, in ticks; 0 is 1
 	Values []string       // of kind values
 
-	// Params hold {from} and {to}; of kind values {value}, or either of them. Where one end of
-	// a slice is open, only FromParams or ToParams are sent.
+	// Params hold {from} and {to}; of kind values {value}. Where one end of a
+	// slice is open, only FromParams or ToParams are sent.
 	Params, FromParams, ToParams map[string][]string
 }
 
@@ -70,18 +70,63 @@ func (k *Key) unit() time.Duration {
 		return time.Millisecond
 	case strings.Contains(f, "05"):
 		return time.Second
-	case strings.Contains(f, "04"):
+	default: // of hours and days too: some zones are off by half an hour
 		return time.Minute
-	default:
-		return time.Hour
 	}
 }
 
-// Shares reports whether closed neighbours share a bound: times may be finer
-// than the bounds are written, so that a range that ends one unit earlier
-// would leave a gap.
+// layout reports whether bounds are written by a Go layout.
+func (k *Key) layout() bool {
+	switch k.Format {
+	case "", "unix", "unix_ms", "rfc3339", "date":
+		return false
+	}
+	return k.Kind == Time || k.Kind == Date
+}
+
+// writesDays reports whether bounds name a day and no time of it.
+func (k *Key) writesDays() bool {
+	if !k.layout() {
+		return k.Kind == Date && (k.Format == "" || k.Format == "date")
+	}
+	night := time.Date(2001, 2, 3, 0, 0, 0, 0, time.UTC)
+	return night.Format(k.Format) == night.Add(13*time.Hour+14*time.Minute+15*time.Second).Format(k.Format)
+}
+
+// dayLayout is the layout of bounds that name a day.
+func (k *Key) dayLayout() string {
+	if k.layout() {
+		return k.Format
+	}
+	return time.DateOnly
+}
+
+// Shares reports whether closed neighbours share a bound: keys may be finer
+// than the bounds are written, or every bound must stand on a grid, so that a
+// range that ends one unit earlier would leave a gap.
 func (k *Key) Shares() bool {
-	return k.Closed && k.Kind == Time && k.Format != "unix" && k.Format != "unix_ms"
+	switch {
+	case !k.Closed:
+		return false
+	case k.step() > 1:
+		return true
+	case k.Kind == Date:
+		return !k.writesDays()
+	}
+	return k.Kind == Time && k.Format != "unix" && k.Format != "unix_ms"
+}
+
+// Exactly is how many ticks of the key make a time; ok is false where no whole
+// number of them does.
+func (k *Key) Exactly(d time.Duration) (ticks int64, ok bool) {
+	tick := k.second()
+	switch k.Kind {
+	case Time:
+		tick = k.unit()
+	case Date:
+		tick = 24 * time.Hour
+	}
+	return int64(d / tick), d >= tick && d%tick == 0
 }
 
 // Ticks is how many ticks of the key make a time; 0 where none do.
@@ -92,9 +137,17 @@ func (k *Key) Ticks(d time.Duration) int64 {
 	case Date:
 		return int64(d / (24 * time.Hour))
 	case Int:
-		return int64(d / time.Second)
+		return int64(d / k.second())
 	}
 	return 0
+}
+
+// second is what a tick of a whole number is, where that is a time.
+func (k *Key) second() time.Duration {
+	if k.Format == "unix_ms" {
+		return time.Millisecond
+	}
+	return time.Second
 }
 
 func (k *Key) step() int64 { return max(1, k.Step) }
@@ -123,13 +176,16 @@ func (k *Key) tickOf(t time.Time) int64 {
 			return floorDiv(t.Unix(), int64(u/time.Second))
 		}
 	}
+	if k.Format == "unix_ms" { // a whole number that is a time
+		return t.UnixMilli()
+	}
 	return t.Unix()
 }
 
 // moment is when a tick of a time or a date begins.
 func (k *Key) moment(tick int64) time.Time {
 	if k.Kind == Date {
-		return time.Date(1970, 1, 1+int(tick), 0, 0, 0, 0, k.zone())
+		return k.dawn(civil(tick))
 	}
 	if u := k.unit(); u >= time.Second {
 		return time.Unix(tick*int64(u/time.Second), 0).In(k.zone())
@@ -137,28 +193,53 @@ func (k *Key) moment(tick int64) time.Time {
 	return time.UnixMilli(tick).In(k.zone())
 }
 
+// civil is midnight UTC of the day that a tick of a date is.
+func civil(tick int64) time.Time { return time.Unix(0, 0).UTC().AddDate(0, 0, int(tick)) }
+
+// dawn is the first moment of a day in the key's zone, which is not midnight
+// where the clocks go forward then. A day that the zone left out begins when the
+// next one does.
+func (k *Key) dawn(day time.Time) time.Time {
+	y, m, d := day.Date()
+	t := time.Date(y, m, d, 0, 0, 0, 0, k.zone())
+	start, end := t.ZoneBounds()
+	shown := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch {
+	case shown.Before(day):
+		return end
+	case shown.After(day):
+		return start
+	}
+	if before := k.other(t, start.Add(-time.Second)); before.Before(start) && before.Day() == d {
+		return before // midnight comes twice
+	}
+	return t
+}
+
+// other is the moment that a wall clock shows the same at as at t, with the
+// offset that the zone has at another moment.
+func (k *Key) other(t, at time.Time) time.Time {
+	_, mine := t.Zone()
+	_, its := at.In(k.zone()).Zone()
+	return t.Add(time.Duration(mine-its) * time.Second)
+}
+
 // write gives a tick as a bound is sent: a number where it is written as one.
 func (k *Key) write(tick int64) any {
 	if k.Kind == Int {
 		return tick
 	}
-	t := k.moment(tick)
-	switch k.Format {
-	case "unix":
-		return t.Unix()
-	case "unix_ms":
-		return t.UnixMilli()
-	case "date":
-		return t.Format(time.DateOnly)
-	case "rfc3339":
-		return t.Format(time.RFC3339)
-	case "":
-		if k.Kind == Date {
-			return t.Format(time.DateOnly)
-		}
-		return t.Format(time.RFC3339)
+	switch f := k.Format; {
+	case k.Kind == Date && k.writesDays():
+		return civil(tick).Format(k.dayLayout())
+	case f == "unix":
+		return k.moment(tick).Unix()
+	case f == "unix_ms":
+		return k.moment(tick).UnixMilli()
+	case f == "" || f == "rfc3339":
+		return k.moment(tick).Format(time.RFC3339)
 	}
-	return t.Format(k.Format)
+	return k.moment(tick).Format(k.Format)
 }
 
 // upper is the bound that is sent for the end of a range.
@@ -172,7 +253,7 @@ func (k *Key) upper(hi int64) int64 {
 // holds are the placeholders of a bound; one of an open end is not among them.
 func (k *Key) holds(b Bound) map[string]any {
 	if k.Kind == Values {
-		return map[string]any{"{value}": b.Value, "{from}": b.Value, "{to}": b.Value}
+		return map[string]any{"{value}": b.Value}
 	}
 	out := map[string]any{}
 	if r := b.Range; !r.OpenLo {
@@ -223,10 +304,11 @@ func replace(text string, hold map[string]any, write func(...any) string) any {
 	if v, ok := hold[text]; ok {
 		return v
 	}
+	var pairs []string
 	for h, v := range hold {
-		text = strings.ReplaceAll(text, h, write(v))
+		pairs = append(pairs, h, write(v))
 	}
-	return text
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // Fill puts a slice's bounds into a text of a body. ok is false where it asks
@@ -264,6 +346,9 @@ func (k *Key) Parse(text string, upper bool, now time.Time) (int64, error) {
 	}
 	tick, err := k.parse(text)
 	if err == nil && upper && k.Closed && !k.Shares() {
+		if tick == math.MaxInt64 {
+			return 0, fmt.Errorf("%s is too great for a bound: leave the end open", text)
+		}
 		tick++
 	}
 	return tick, err
@@ -280,21 +365,20 @@ func (k *Key) parse(text string) (int64, error) {
 	if t, ok := k.parseTime(text); ok {
 		return k.tickOf(t), nil
 	}
-	return 0, fmt.Errorf("%q is no time: write it as 2024-01-31 or 2024-01-31T00:00:00Z", text)
+	return 0, fmt.Errorf("%q is no time", text)
 }
 
 // parseTime reads a time as configs and items write it.
 func (k *Key) parseTime(text string) (time.Time, bool) {
+	if k.layout() { // before numbers, for some layouts write digits only
+		if t, err := time.ParseInLocation(k.Format, text, k.zone()); err == nil {
+			return t, true
+		}
+	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return k.ofNumber(n)
 	}
-	layouts := []string{time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, time.DateOnly}
-	switch k.Format {
-	case "", "unix", "unix_ms", "rfc3339", "date":
-	default:
-		layouts = append([]string{k.Format}, layouts...)
-	}
-	for _, l := range layouts {
+	for _, l := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z0700", time.DateTime, time.DateOnly} {
 		if t, err := time.ParseInLocation(l, text, k.zone()); err == nil {
 			return t, true
 		}
@@ -311,7 +395,7 @@ func (k *Key) ofNumber(n float64) (time.Time, bool) {
 	case k.Format == "unix_ms" || math.Abs(n) >= 1e11:
 		return time.UnixMilli(int64(math.Floor(n))), true
 	}
-	return time.UnixMilli(int64(math.Floor(n * 1000))), true
+	return time.UnixMilli(int64(math.Floor(n*1000 + 0.0005))), true // 0.001 s is not quite a millisecond as a float
 }
 
 // Tick is where an item's key lies; raw is its JSON value. ok is false where
@@ -332,7 +416,7 @@ func (k *Key) Tick(raw []byte) (tick int64, ok bool) {
 			return n, true
 		}
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.Abs(f) > 9e15 {
+		if err != nil || math.IsNaN(f) || math.Abs(f) > 9e15 {
 			return 0, false
 		}
 		return int64(math.Floor(f)), true
@@ -356,7 +440,7 @@ func (k *Key) Outside(raw []byte, b Bound) bool {
 		if json.Unmarshal(raw, &text) != nil {
 			text = string(raw)
 		}
-		return text != b.Value
+		return !strings.EqualFold(text, b.Value) // some show a value in another case than they ask for it
 	}
 	tick, ok := k.Tick(raw)
 	if !ok {
@@ -366,7 +450,7 @@ func (k *Key) Outside(raw []byte, b Bound) bool {
 	if k.Kind == Date {
 		play++
 	}
-	return !b.Range.OpenLo && tick < b.Range.Lo-play || !b.Range.OpenHi && tick > b.Range.Hi+play
+	return !b.Range.OpenLo && beyond(tick, b.Range.Lo, play) || !b.Range.OpenHi && beyond(b.Range.Hi, tick, play)
 }
 
 // Inside reports whether a tick lies in a range.
@@ -374,7 +458,33 @@ func (k *Key) Inside(tick int64, r Range) bool {
 	return (r.OpenLo || tick >= r.Lo) && (r.OpenHi || tick < r.Hi)
 }
 
-// Whole is the range that a key is asked for.
+// beyond reports whether a lies below b by more than play.
+func beyond(a, b, play int64) bool { return a < b && uint64(b)-uint64(a) > uint64(play) }
+
+// Gapless reports whether no key, however fine, can lie between two neighbours.
+func (k *Key) Gapless() bool { return k.Kind == Values || !k.Closed || k.Shares() }
+
+// Between reports whether an item's key lies between two ticks.
+func (k *Key) Between(raw []byte) bool {
+	tick, ok := k.Tick(raw)
+	if !ok {
+		return false
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	if k.Kind == Int {
+		_, err := strconv.ParseInt(text, 10, 64)
+		f, _ := strconv.ParseFloat(text, 64)
+		return err != nil && f != math.Floor(f)
+	}
+	t, _ := k.parseTime(text)
+	return !t.Equal(k.moment(tick))
+}
+
+// Whole is the range that a key is asked for: on the key's grid, and where
+// bounds mean one moment only, so that it may be a little wider than asked.
 func (k *Key) Whole(from, to string, now time.Time, lag time.Duration) (Range, error) {
 	r := Range{OpenLo: from == "", OpenHi: to == ""}
 	var err error
@@ -393,6 +503,12 @@ func (k *Key) Whole(from, to string, now time.Time, lag time.Duration) (Range, e
 	}
 	if !r.OpenLo && !r.OpenHi && r.Lo >= r.Hi {
 		return r, fmt.Errorf("the range from %s to %s is empty", from, to)
+	}
+	if !r.OpenLo {
+		r.Lo = k.outward(r.Lo, -1)
+	}
+	if !r.OpenHi {
+		r.Hi = k.outward(r.Hi, 1)
 	}
 	return r, nil
 }

@@ -23,6 +23,8 @@ type Came struct {
 	Total int64 // what the source declares for it, -1: nothing
 	Items int64 // seen in its walk
 	News  int64 // of them, never held before in the run
+	// Strays counts items whose key shows that they do not belong to the slice.
+	Strays int64
 	// Keys says that the items show the key, and Low and High between which
 	// ticks those of the walk lie.
 	Keys      bool
@@ -80,6 +82,7 @@ type Plan struct {
 	Ignored     string `json:"ignored,omitempty"` // how the parameters were seen to be ignored
 	Untiled     string `json:"untiled,omitempty"` // where slices overlap or leave a gap: a fault of ours
 	Idle        int    `json:"idle"`              // slices above the reach in a row that brought nothing new
+	Astray      int    `json:"astray"`            // slices in a row that most items do not belong to
 }
 
 // fillOf is how full of a reach a slice is made: the rest is for what the guess
@@ -87,9 +90,13 @@ type Plan struct {
 const fillOf = 0.9
 
 // idleMost is how many slices in a row, of items that do not show the key, may
-// be above the reach and bring nothing
-// new: halving the widest range down to one tick takes 64.
+// be above the reach and bring nothing new: halving the widest range down to one
+// tick takes 64.
 const idleMost = 70
+
+// astrayMost is how many slices in a row may hold mostly items that do not
+// belong to them.
+const astrayMost = 3
 
 // Verdicts of a slice's end.
 const (
@@ -104,12 +111,7 @@ func (p *Plan) Settle(c Came) string {
 	if len(p.Frames) > 0 {
 		p.learn(c)
 	}
-	if p.Idle++; !c.Over || c.News > 0 || c.Keys {
-		p.Idle = 0
-	}
-	if p.Idle > idleMost {
-		p.Ignored = fmt.Sprintf("%d slices in a row were above the reach and brought no item that was not held", p.Idle)
-	}
+	p.doubt(c)
 	if c.Over && p.Ignored == "" {
 		if p.cut(c) {
 			p.Splits++
@@ -125,6 +127,22 @@ func (p *Plan) Settle(c Came) string {
 	return Leaf
 }
 
+// doubt looks for signs that the parameters of slices are ignored.
+func (p *Plan) doubt(c Came) {
+	if p.Idle++; !c.Over || c.News > 0 || c.Keys {
+		p.Idle = 0
+	}
+	if p.Astray++; 2*c.Strays <= c.Items {
+		p.Astray = 0
+	}
+	switch {
+	case p.Idle > idleMost:
+		p.Ignored = fmt.Sprintf("%d slices in a row were above the reach and brought no item that was not held", p.Idle)
+	case p.Astray >= astrayMost:
+		p.Ignored = fmt.Sprintf("most items of %d slices in a row do not belong to them by their key", p.Astray)
+	}
+}
+
 // learn adjusts what is thought of the rest of the frame by one of its pieces.
 func (p *Plan) learn(c Came) {
 	f := p.top()
@@ -134,7 +152,11 @@ func (p *Plan) learn(c Came) {
 		n = c.Total
 		f.Claimed += c.Total
 	}
-	if f.Total >= 0 && f.Asked > 1 && f.Claimed > f.Total+f.Total/2+20 && p.Keys[f.Level].Kind != Values {
+	most := f.Total + f.Total/2 + 20
+	if p.Keys[f.Level].Shares() {
+		most += f.Total // what lies at a bound is declared twice
+	}
+	if f.Total >= 0 && f.Asked > 1 && f.Claimed > most && p.Keys[f.Level].Kind != Values {
 		p.Ignored = fmt.Sprintf("%d separate slices declare %d items together, and all of %s only %d", f.Asked, f.Claimed, p.Text(f.Slice), f.Total)
 	}
 	f.found(n)
@@ -182,6 +204,7 @@ func (p *Plan) cut(c Came) bool {
 			return true
 		}
 		level++
+		c.Keys = false // they are of another key
 	}
 	if level >= len(p.Keys) {
 		return false
@@ -214,6 +237,9 @@ func (p *Plan) frame(level int, whole Bound, c Came) (Frame, bool) {
 	}
 	r, guess := whole.Range, c.Total
 	switch {
+	case !r.bounded() && level > 0 && !f.again(): // asked for as it is, to see its keys
+		f.Pending = []piece{{Bound: whole, Guess: -1}}
+		return f, true
 	case r.OpenLo && r.OpenHi:
 		return p.around(f, r, c)
 	case guess < 0:
@@ -466,11 +492,19 @@ func (p *Plan) width(f *Frame, r Range, guess int64) float64 {
 	return math.Max(1, math.Floor(w))
 }
 
-// Sets gives the parameters of a slice's requests.
+// Sets gives the parameters of a slice's requests. One that two keys name has
+// the values of both.
 func (p *Plan) Sets(s Slice) []Set {
 	var out []Set
 	for i, b := range s.Bounds {
-		out = append(out, p.Keys[i].Sets(b)...)
+		for _, set := range p.Keys[i].Sets(b) {
+			j := slices.IndexFunc(out, func(o Set) bool { return o.Param == set.Param })
+			if j < 0 {
+				out = append(out, set)
+				continue
+			}
+			out[j].Values = append(out[j].Values, set.Values...)
+		}
 	}
 	return out
 }

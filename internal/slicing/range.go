@@ -34,10 +34,9 @@ func (r Range) holds(at int64) bool {
 	return (r.OpenLo || at > r.Lo) && (r.OpenHi || at < r.Hi)
 }
 
-// Cut gives the place nearest to a wanted one at which a range can be cut: on
-// the key's grid, and where the bound as it is written means one moment only (a
-// local hour that daylight saving repeats does not). ok is false where there is
-// none.
+// Cut gives a place near a wanted one at which a range can be cut: on the key's
+// grid, and where the bound as it is written means one moment only (a local hour
+// that daylight saving repeats does not). ok is false where there is none.
 func (k *Key) Cut(r Range, want float64) (at int64, ok bool) {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	if !r.OpenLo {
@@ -49,17 +48,61 @@ func (k *Key) Cut(r Range, want float64) (at int64, ok bool) {
 	if least, most := k.limits(); true {
 		lo, hi = math.Max(lo, least), math.Min(hi, most)
 	}
-	step := float64(k.step())
 	want = math.Min(math.Max(want, lo+1), hi-1)
-	first := int64(math.Floor(want/step) * step)
-	for i := range int64(50) { // around the place wanted: an ambiguous stretch is an hour or two long
-		for _, at := range []int64{first - i*k.skip(), first + i*k.skip()} {
-			if r.holds(at) && k.clear(at) && float64(at) > lo && float64(at) < hi {
+	skip := k.skip()
+	for i := range int64(200) { // around the place wanted
+		below, above := int64(want)-i*skip, int64(want)+i*skip
+		if float64(below) < lo-float64(skip) && float64(above) > hi+float64(skip) {
+			break
+		}
+		for _, near := range []int64{below, above} {
+			if at := k.floor(near); r.holds(at) && float64(at) > lo && float64(at) < hi && k.fits(at) {
 				return at, true
 			}
 		}
 	}
 	return 0, false
+}
+
+// outward is the nearest tick, in the direction given, that can be a bound.
+func (k *Key) outward(tick, way int64) int64 {
+	if tick < math.MinInt64/2 || tick > math.MaxInt64/2 {
+		return tick
+	}
+	for i := range int64(200) {
+		if at := k.floor(tick + way*i*k.skip()); (at-tick)*way >= 0 && k.fits(at) {
+			return at
+		}
+	}
+	return tick
+}
+
+// fits reports whether a tick can be a bound: it stands on the grid, and as it
+// is written it means just this moment.
+func (k *Key) fits(tick int64) bool {
+	return floorDiv(tick+k.wall(tick), k.step())*k.step() == tick+k.wall(tick) && k.clear(tick)
+}
+
+// floor is the greatest place at or before a tick that the grid and the layout
+// allow.
+func (k *Key) floor(tick int64) int64 {
+	at := floorDiv(tick+k.wall(tick), k.step())*k.step() - k.wall(tick)
+	if k.Kind == Time && k.layout() {
+		if t, err := time.ParseInLocation(k.Format, k.moment(at).Format(k.Format), k.zone()); err == nil {
+			return k.tickOf(t)
+		}
+	}
+	return at
+}
+
+// wall is what the zone's clocks are ahead by: a grid of times is one of the
+// wall clock, but for unix times.
+func (k *Key) wall(tick int64) int64 {
+	if k.Kind != Time || k.step() == 1 || k.Format == "unix" || k.Format == "unix_ms" {
+		return 0
+	}
+	_, off := k.moment(tick).Zone()
+	return int64(time.Duration(off) * time.Second / k.unit())
 }
 
 // Later is the range of what lies beyond the end of r, ten years far: what came
@@ -101,38 +144,45 @@ func (k *Key) limits() (float64, float64) {
 	return float64(k.tickOf(first)), float64(k.tickOf(last))
 }
 
-// skip is how far another place to cut is looked for: a grid step, or ten
-// minutes where bounds are local times.
+// skip is how far another place to cut is looked for: a grid step, or more
+// where bounds are written by a layout, which may name days only, or a local
+// time that comes twice.
 func (k *Key) skip() int64 {
-	if k.Kind == Time && k.local() {
-		return max(k.step(), int64(10*time.Minute/k.unit())/k.step()*k.step())
+	if k.Kind != Time || !k.layout() {
+		return k.step()
 	}
-	return k.step()
+	far := 10 * time.Minute
+	if k.writesDays() {
+		far = 12 * time.Hour
+	}
+	return max(k.step(), int64(far/k.unit())/k.step()*k.step())
 }
 
-// local reports whether bounds are written without their offset.
-func (k *Key) local() bool {
-	switch k.Format {
-	case "", "unix", "unix_ms", "rfc3339":
-		return false
-	}
-	return k.zone() != time.UTC
-}
-
-// clear reports whether a bound means one moment only: read as the zone reads
-// it an hour later, it is not the same text.
+// clear reports whether a bound, read as the zone reads it, is this moment and
+// no other: a layout may leave a part of it out, and an hour that daylight
+// saving repeats comes twice.
 func (k *Key) clear(tick int64) bool {
-	if k.Kind != Time || !k.local() {
+	if !k.layout() {
 		return true
 	}
 	t := k.moment(tick)
 	text := t.Format(k.Format)
-	for _, d := range []time.Duration{time.Hour, 30 * time.Minute, 2 * time.Hour} {
-		if t.Add(d).Format(k.Format) == text || t.Add(-d).Format(k.Format) == text {
+	if k.Kind == Time {
+		if back, err := time.ParseInLocation(k.Format, text, k.zone()); err != nil || !back.Equal(t) {
 			return false
 		}
 	}
-	return true
+	start, end := t.ZoneBounds()
+	return !k.twice(t, start.Add(-time.Second)) && !k.twice(t, end)
+}
+
+// twice reports whether the offset that the zone has at another moment gives a
+// second moment that is written as t is.
+func (k *Key) twice(t, at time.Time) bool {
+	o := k.other(t, at)
+	_, mine := t.Zone()
+	_, its := o.Zone()
+	return !o.Equal(t) && o.Unix()+int64(its) == t.Unix()+int64(mine) && o.Format(k.Format) == t.Format(k.Format)
 }
 
 // join adds a range to a list of separate ones, in order, and merges those that

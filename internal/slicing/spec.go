@@ -12,6 +12,9 @@ type Spec struct {
 	Without []Set
 	// Reach is the most items that one slice hands out; 0: to be found out.
 	Reach int64
+	// Recalled says, in words, where Reach comes from if an earlier run met it: it
+	// then only cuts early what declares more. "": it is sure.
+	Recalled string
 	// RangeOnly: only the range is asked for, not all that the source has.
 	RangeOnly bool
 }

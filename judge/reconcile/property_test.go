@@ -89,6 +89,15 @@ func randomFacts(r *rand.Rand) reconcile.Facts {
 	if rare() {
 		f.LastComplete = judge.N(r.Int64N(900))
 	}
+	if r.IntN(4) == 0 {
+		f.Slices = &reconcile.Slices{
+			Leaves: 5, Splits: 2, Irreducible: int(few()), Left: int(few()), OpenCount: int(few()), Short: list("short"), Unsure: list("unsure"), Ignored: text("ignored"),
+			Untiled: text("a gap"), Strays: few(), Between: few(), Blind: rare(), Stirred: rare(), Lacking: few(), RangeOnly: rare(), Everything: r.IntN(2) == 0,
+			Weakest: reconcile.Strength(1 + r.IntN(4)), Outside: judge.Count{OK: r.IntN(2) == 0, N: few()},
+		}
+		f.Slices.Lost = f.Slices.OpenCount > 0 && r.IntN(2) == 0
+		f.EndReached, f.EndStrength, f.Movement, f.Everything = false, reconcile.None, reconcile.Movement{}, reconcile.Movement{}
+	}
 	return f
 }
 
@@ -148,7 +157,7 @@ func against(f reconcile.Facts) string {
 		return "nulls, items that fail the check, or ids that are none"
 	case f.Distinct < f.Totals.LowerBound:
 		return "a lower bound is above what is held"
-	case f.Totals.Believed() && f.Distinct < f.Totals.Min-tolerated:
+	case f.Totals.Believed() && f.Distinct < f.Totals.Min-tolerated && (f.Slices == nil || f.Slices.Outside != judge.N(0)):
 		return "the least total is above what is held"
 	case f.Distinct < f.MinItems:
 		return "complete.min_items is above what is held"
@@ -162,6 +171,8 @@ func against(f reconcile.Facts) string {
 		return "two readings do not agree"
 	case f.Second != nil && f.EndStrength < reconcile.Declared && (!f.Second.Reverse || f.Second.Same > 0 || f.MoreKnown) && !f.Totals.Believed():
 		return "another page size, or an order that is not turned round, stands for the end"
+	case f.Slices != nil:
+		return againstSlices(f, tolerated)
 	case f.EndStrength == reconcile.None && !f.Totals.Believed() && f.Second == nil:
 		return "there is neither an end word nor a total"
 	}
@@ -174,6 +185,27 @@ func against(f reconcile.Facts) string {
 		}
 	}
 	return fmt.Sprintf("the walk was stopped: %v", f.Stop)
+}
+
+// againstSlices says what in the facts on slices speaks against COMPLETE.
+func againstSlices(f reconcile.Facts, tolerated int64) string {
+	s := f.Slices
+	counted := f.Totals.Believed() && f.Totals.Moved == 0 && !s.Stirred && f.Distinct >= f.Totals.Min-tolerated
+	switch {
+	case s.Irreducible > 0, s.Lost, s.Left > 0 && !counted, len(s.Short) > 0, s.Ignored != "", s.Untiled != "":
+		return "slices lost something, or were not asked for"
+	case s.OpenCount > 0 && !counted, s.Strays > 0, len(s.Unsure) > 0:
+		return "slices are in doubt"
+	case (s.Between > 0 || s.Blind) && !counted:
+		return "items may lie between two slices"
+	case !s.RangeOnly && s.Left == 0 && s.Outside.OK && s.Outside.N > tolerated && !counted:
+		return "items lie in no slice"
+	case !s.RangeOnly && !s.Everything && !s.Outside.OK && !counted:
+		return "nothing counts what lies outside"
+	case s.Lacking > max(tolerated, f.Tolerance.Of(f.Distinct)):
+		return "slices lack more than the tolerance"
+	}
+	return ""
 }
 
 // The same facts give the same ruling, and ruling changes no facts.

@@ -178,12 +178,14 @@ func (r *ruler) within(lo, hi int64) {
 		r.advise("read a smaller span at a time, freeze the set with a filter on time, or raise complete.max_drift")
 		return
 	}
-	if t.Flapped && f.Distinct < t.Max && f.Distinct < t.Last && !r.passFits() {
+	tolerated := f.Tolerance.Of(t.Max)
+	flapped := t.Flapped && f.Distinct < t.Max && f.Distinct < t.Last && !r.passFits()
+	if flapped && t.Max-f.Distinct > tolerated {
 		r.wonder("RC006", "held %s distinct items; the total fell to %s and came back to %s: a page may have left items out of both", num(f.Distinct), num(t.Min), num(t.Last))
 		return
 	}
 	r.exact = f.Distinct >= t.Min && f.Distinct <= t.Max || r.passFits()
-	loose := !r.exact || (!r.settled() && f.Tolerance.Of(t.Max) > 0)
+	loose := !r.exact || flapped || (!r.settled() && tolerated > 0)
 	if !r.settled() && !loose {
 		return // movement rules on it
 	}
@@ -195,7 +197,7 @@ func (r *ruler) within(lo, hi int64) {
 	if loose {
 		short := max(0, t.Last-f.Distinct)
 		r.setMissing(short)
-		r.prove(Counted, "RC001", "%s, within the tolerance of %s: up to %s may be missing", text, num(f.Tolerance.Of(t.Max)), num(f.Tolerance.Of(t.Max)))
+		r.prove(Counted, "RC001", "%s, within the tolerance of %s: up to %s may be missing", text, num(tolerated), num(tolerated))
 		return
 	}
 	r.setMissing(0)

@@ -59,7 +59,7 @@ var Table = []judge.RuleDoc{
 	doc("RC054", "Parts short of their whole", "The slices that a range was cut into hold fewer items than the range itself declares.", judge.Truncated, judge.Unknown),
 	doc("RC055", "Ignored slice parameter", "Slices hold items that do not belong to them, or declare more together than their whole.", judge.Truncated, judge.Unknown),
 	doc("RC056", "Nothing counts the outside", "Nothing shows that no item lies outside of the slices.", judge.Unknown),
-	doc("RC057", "Slices do not tile", "The slices asked for overlap or leave a gap: a fault of this program.", judge.Unknown),
+	doc("RC057", "Slices do not tile", "The slices asked for overlap or leave a gap, or may leave one: keys are finer than closed bounds are written.", judge.Unknown),
 	doc("RC060", "Freshness gap", "Nothing is held, so that complete.freshness cannot tell how far behind the source is: the span is provisional.", judge.Unknown),
 	doc("RC061", "Stood still", "The mark of change (complete.still) was the same before the first page and after the last: nothing moved.", judge.Unknown),
 	doc("RC062", "Mark of change", "The mark of change (complete.still) changed under a walk that does not count rows, or could not be read, or stood still while a total moved. It proves nothing.", judge.Unknown),

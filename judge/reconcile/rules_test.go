@@ -26,6 +26,18 @@ func ended() reconcile.Facts {
 	return f
 }
 
+// cut is a run of 250 items whose query without slices declares what was
+// observed, and that was read in five slices, each counted by its own total.
+func cut(totals reconcile.Totals, distinct int64, change func(*reconcile.Slices)) reconcile.Facts {
+	f := whole()
+	f.Totals, f.Distinct, f.Received, f.ReadBack, f.Reach = totals, distinct, distinct, judge.N(distinct), judge.N(100)
+	f.Slices = &reconcile.Slices{Leaves: 5, Splits: 1, Weakest: reconcile.Counted}
+	if change != nil {
+		change(f.Slices)
+	}
+	return f
+}
+
 // A ruleCase lets one rule speak: what a run did, which verdict the rule must
 // give, and which the run.
 type ruleCase struct {
@@ -64,7 +76,7 @@ func ruleCases() []ruleCase {
 	type F = reconcile.Facts
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	fresh := reconcile.Freshness{Path: "at", MaxAge: 2 * time.Hour, Start: start}
-	return []ruleCase{
+	return append(sliceCases(), []ruleCase{
 		{"RC001", "all of the total", whole(), c, c},
 		{"RC002", "one short", with(whole(), func(f *F) { f.Distinct, f.ReadBack = 249, judge.N(249) }), tr, tr},
 		{"RC002", "below a lower bound", with(ended(), func(f *F) { f.Totals = observed(kindOf(judge.LowerBound, 251)) }), tr, tr},
@@ -79,6 +91,13 @@ func ruleCases() []ruleCase {
 			f.Movement = reconcile.Movement{Moved: 2, Shifts: 1, Unverified: 1}
 			f.Everything = f.Movement
 		}), u, u},
+		{"RC006", "a total that fell and came back", with(whole(), func(f *F) {
+			f.Totals, f.Distinct, f.ReadBack, f.MaxDrift = observed(page(251, 100, 100, 0), page(249, 100, 100, 100), page(251, 50, 100, 200)), 250, judge.N(250), 5
+		}), u, u},
+		{"RC001", "one that did by no more than the tolerance", with(whole(), func(f *F) {
+			f.Totals, f.Distinct, f.ReadBack, f.MaxDrift = observed(page(251, 100, 100, 0), page(249, 100, 100, 100), page(251, 50, 100, 200)), 250, judge.N(250), 5
+			f.Tolerance.Items = 1
+		}), c, c},
 		{"RC007", "no total, no end mark", stopped(reconcile.StopNotSaid, false), u, u},
 		{"RC008", "a page came again", stopped(reconcile.StopLoop, false), u, u},
 		{"RC009", "a page stayed half", with(whole(), func(f *F) {
@@ -222,6 +241,87 @@ func ruleCases() []ruleCase {
 		{"RC011", "a budget before the sentinel could be asked", with(stopped(reconcile.StopBudget, false), func(f *F) { f.Sentinel.Asked = true }), u, u},
 		{"RC069", "an incremental run", with(whole(), func(f *F) { f.Asked = []string{"asked for what is new since 2026-11-30"} }), u, c},
 		{"TR006", "the judge's suspicion of a cap", with(stopped(reconcile.StopNotSaid, false), func(f *F) { f.Suspicion = "100 items, a common cap" }), u, u},
+	}...)
+}
+
+func sliceCases() []ruleCase {
+	const u, tr, c = judge.Unknown, judge.Truncated, judge.Complete
+	type (
+		S = reconcile.Slices
+		F = reconcile.Facts
+	)
+	none := reconcile.Totals{}
+	still, moved := observed(page(250, 100, 100, 0), requested(250, 250)), observed(page(250, 100, 100, 0), requested(252, 250))
+	grown := observed(page(250, 100, 100, 0), requested(300, 280))
+	same, apart := func(s *S) { s.Outside = judge.N(0) }, func(s *S) { s.Outside = judge.N(3) }
+	only, all := func(s *S) { s.RangeOnly = true }, func(s *S) { s.Everything = true }
+	one := func(change ...func(*S)) func(*S) {
+		return func(s *S) {
+			for _, f := range change {
+				f(s)
+			}
+		}
+	}
+	doubtful := func(s *S) { s.OpenCount, s.Open = 1, []string{"id [0, 9) is UNKNOWN: no end mark"} }
+	lost := func(s *S) { doubtful(s); s.Lost = true }
+	between, blind := func(s *S) { s.Between = 2 }, func(s *S) { s.Blind = true }
+	declared := func(s *S) { s.Weakest = reconcile.Declared }
+	within := func(f reconcile.Facts, items int64) reconcile.Facts {
+		f.Tolerance.Items = items
+		return f
+	}
+	return []ruleCase{
+		{"RC050", "slices beside a whole that counts", cut(still, 250, nil), c, c},
+		{"RC001", "the whole counts", cut(still, 250, nil), c, c},
+		{"RC063", "it is said how many", cut(still, 250, nil), u, c},
+		{"RC050", "nothing can lie outside, and no total is there", cut(none, 250, one(all, declared)), c, c},
+		{"RC024", "and they are as strong as the weakest", with(cut(none, 250, one(all, declared)), func(f *F) { f.Require = reconcile.Counted }), u, u},
+		{"RC050", "only the range, and no total", cut(none, 250, one(only, declared)), c, c},
+		{"RC064", "only the range, and it is said what else there is", cut(still, 250, one(only, func(s *S) { s.Beyond = judge.N(1) })), u, c},
+		{"RC051", "an irreducible slice, though the whole counts", cut(still, 250, func(s *S) { s.Irreducible, s.Dense = 1, []string{"id [7, 8) holds 120 items and hands out 100"} }), tr, tr},
+		{"RC051", "more of them than are named", cut(none, 250, one(all, func(s *S) { s.Irreducible = 25 })), tr, tr},
+		{"RC052", "a slice lost something, though the whole counts", cut(still, 250, lost), tr, tr},
+		{"RC052", "a slice lost something, and the tolerance is wide", within(cut(still, 250, lost), 50), tr, tr},
+		{"RC052", "a slice in doubt, and no total", cut(none, 250, one(all, doubtful)), u, u},
+		{"RC052", "a slice in doubt, and the total of the whole moved", cut(moved, 250, one(same, doubtful)), u, u},
+		{"RC001", "a slice in doubt, and the whole counts", cut(still, 250, doubtful), c, c},
+		{"RC052", "more in doubt than are named", cut(none, 250, one(only, func(s *S) { s.OpenCount = 30 })), u, u},
+		{"RC052", "slices that lack more together than the tolerance of the run", within(cut(none, 250, one(all, func(s *S) { s.Lacking = 6 })), 5), tr, tr},
+		{"RC050", "slices that lack no more than that", within(cut(none, 250, one(all, func(s *S) { s.Lacking = 5 })), 5), c, c},
+		{"RC053", "every slice is whole, and the whole has more", cut(still, 247, nil), tr, tr},
+		{"RC053", "one, and the total moved", cut(moved, 250, func(s *S) { s.Outside = judge.N(1) }), tr, tr},
+		{"RC053", "outside by a comparison, though as many are held as the whole declares", cut(moved, 252, apart), tr, tr},
+		{"RC001", "outside of the slices, and held by the first walk", cut(still, 250, apart), c, c},
+		{"RC053", "more outside than the tolerance", within(cut(moved, 250, apart), 2), tr, tr},
+		{"RC001", "outside, within the tolerance", within(cut(moved, 249, apart), 3), c, c},
+		{"RC001", "short by as many as the tolerance allows", within(cut(still, 247, nil), 3), c, c},
+		{"RC054", "a range short of its own total", cut(still, 250, func(s *S) { s.Short = []string{"id [0, 99) declares 80 items, and its slices hold 79"} }), tr, tr},
+		{"RC054", "a range whose own total moved", cut(moved, 250, one(same, func(s *S) { s.Unsure = []string{"id [0, 99) declares 80 items, and its slices hold 79"} })), u, u},
+		{"RC055", "the parameters are ignored", cut(still, 250, func(s *S) { s.Ignored = "3 slices declare 900 together" }), tr, tr},
+		{"RC055", "items that stray", cut(moved, 250, one(same, func(s *S) { s.Strays = 2 })), u, u},
+		{"RC056", "nothing counts the outside", cut(none, 250, nil), u, u},
+		{"RC056", "the total moved, and no moment could be compared", cut(moved, 251, nil), u, u},
+		{"RC056", "as many are held as were ever declared, and what went may hide what is outside", cut(moved, 252, nil), u, u},
+		{"RC056", "the whole counts what is held, perhaps by chance", cut(still, 250, func(s *S) { s.Stirred = true }), u, u},
+		{"RC001", "it stirred, and nothing can lie outside", cut(observed(page(250, 100, 100, 0)), 250, func(s *S) { s.Stirred = true; s.Everything = true }), c, c},
+		{"RC056", "all that can be asked for moved, and was not compared", cut(moved, 260, all), u, u},
+		{"RC057", "they do not tile", cut(still, 250, func(s *S) { s.Untiled = "the slices of id [0, 99) leave a gap" }), u, u},
+		{"RC057", "keys between the bounds, and no total", cut(none, 250, one(all, between)), u, u},
+		{"RC057", "keys between the bounds, and a total that moved", cut(moved, 250, one(same, between)), u, u},
+		{"RC057", "keys that do not show, under closed bounds", cut(none, 250, one(only, blind)), u, u},
+		{"RC001", "keys between the bounds, and the whole counts", cut(still, 250, between), c, c},
+		{"RC002", "keys between the bounds, and the whole is short at one moment too", cut(still, 249, one(same, between)), tr, tr},
+		{"RC002", "keys that do not show, and the whole is short", cut(still, 249, one(same, blind)), tr, tr},
+		{"RC065", "fewer than the whole declared, and nothing outside at one moment", cut(moved, 249, same), u, c},
+		{"RC065", "more than it declared", cut(moved, 253, same), u, c},
+		{"RC065", "it moved by more than may count", cut(grown, 280, same), u, c},
+		{"RC020", "it moved by more than may count, and nothing was compared", cut(grown, 280, nil), u, u},
+		{"RC002", "compared, and a slice in doubt", cut(moved, 249, one(same, doubtful)), tr, tr},
+		{"RC002", "compared, and a range is unsure", cut(moved, 249, one(same, func(s *S) { s.Unsure = []string{"so"} })), tr, tr},
+		{"RC002", "compared, and slices that only declare their end", cut(moved, 249, one(same, declared)), tr, tr},
+		{"RC002", "compared, and items that stray", cut(moved, 249, one(same, func(s *S) { s.Strays = 1 })), tr, tr},
+		{"RC052", "slices were left", cut(moved, 250, one(same, func(s *S) { s.Left = 3 })), u, u},
+		{"RC011", "stopped with slices left", with(cut(still, 120, func(s *S) { s.Left = 3 }), func(f *F) { f.Stop, f.MoreKnown = reconcile.StopBudget, true }), tr, tr},
 	}
 }
 
@@ -290,6 +390,36 @@ func TestRulesAreAllCovered(t *testing.T) {
 			if !slices.Contains(documented[id], v) {
 				t.Errorf("%s says %v, and its documentation does not", id, v)
 			}
+		}
+	}
+}
+
+// The report of a slice that lacks something says how much may be missing.
+func TestSlicesWithinTheTolerance(t *testing.T) {
+	f := cut(reconcile.Totals{}, 250, func(s *reconcile.Slices) { s.Everything, s.Lacking = true, 4 })
+	f.Tolerance.Items = 5
+	r := reconcile.Rule(f)
+	if r.Verdict != judge.Complete || r.Missing == nil || *r.Missing != 4 || !strings.Contains(r.Evidence[0].Text, "up to 4 may be missing") {
+		t.Errorf("%s, missing %v: %v", r.Verdict, r.Missing, r.Evidence)
+	}
+}
+
+// RC065 speaks where nothing else doubts, and nowhere else; the outside is spoken
+// of only once.
+func TestSlicesSayOneThing(t *testing.T) {
+	for _, c := range sliceCases() {
+		r := reconcile.Rule(c.facts)
+		if speaks(r, "RC065") && (r.Verdict != judge.Complete || speaks(r, "RC002") || speaks(r, "RC053")) {
+			t.Errorf("%s: RC065 speaks in a run that is %s: %v", c.name, r.Verdict, r.Evidence)
+		}
+		if speaks(r, "RC053") && speaks(r, "RC056") {
+			t.Errorf("%s: %v", c.name, r.Evidence)
+		}
+		if c.facts.Slices.RangeOnly != speaks(r, "RC064") {
+			t.Errorf("%s: slice.covers: range %v, and %v", c.name, c.facts.Slices.RangeOnly, r.Evidence)
+		}
+		if !speaks(r, "RC063") {
+			t.Errorf("%s: it is not said how many slices: %v", c.name, r.Evidence)
 		}
 	}
 }

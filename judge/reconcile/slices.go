@@ -27,6 +27,14 @@ type Slices struct {
 	Ignored string // why the slice parameters are believed to be ignored
 	Untiled string // where the slices do not tile the range
 	Strays  int64  // items that lie outside of the slice that gave them
+	// Between counts items whose key lies between two bounds as they are written,
+	// where closed slices share none: what lies between two slices is in neither.
+	// Blind: items do not show their keys, so that it could not be seen.
+	Between int64
+	Blind   bool
+	// Lacking is the number of items that the leaves lack by their own totals,
+	// each within the tolerance.
+	Lacking int64
 
 	// Stirred: something moved while slices were read, or held items are in no
 	// leaf any more, so that a whole which counts what is held may do so by chance.
@@ -53,7 +61,7 @@ type Slices struct {
 // together.
 func (s *Slices) stand() bool {
 	return s.Outside.OK && s.Outside.N == 0 && s.Weakest == Counted && s.OpenCount+s.Irreducible+s.Left+len(s.Short)+len(s.Unsure) == 0 &&
-		s.Ignored == "" && s.Untiled == "" && s.Strays == 0
+		s.Ignored == "" && s.Untiled == "" && s.Strays == 0 && s.Between == 0 && !s.Blind
 }
 
 // near reports whether what is held is no further from the totals than the
@@ -77,14 +85,52 @@ func (r *ruler) slices() {
 	for _, t := range s.Unsure {
 		r.wonder("RC054", "%s", t)
 	}
-	if s.Untiled != "" {
-		r.wonder("RC057", "%s", s.Untiled)
-	}
+	r.tiles(s)
 	r.outside(s)
 	r.say("RC063", judge.Unknown, "read in %s, cut %s", count(int64(s.Leaves), "slice"), times(s.Splits))
 	if s.OpenCount+s.Irreducible+s.Left == 0 && s.Ignored == "" && s.Untiled == "" {
-		r.prove(s.Weakest, "RC050", "%s tile what was asked for, and each came to its own end (%s)", count(int64(s.Leaves), "slice"), s.Weakest)
+		r.prove(s.Weakest, "RC050", "%s tile what was asked for, and each came to its own end (%s)%s", count(int64(s.Leaves), "slice"), s.Weakest, r.lacking(s))
 	}
+}
+
+// tiles rules on slices that overlap or may leave a gap between them.
+func (r *ruler) tiles(s *Slices) {
+	if s.Untiled != "" {
+		r.wonder("RC057", "%s", s.Untiled)
+	}
+	if s.Between == 0 && !s.Blind || r.counted() {
+		return
+	}
+	if s.Between > 0 {
+		r.wonder("RC057", "%s with a key finer than the closed bounds are written: what lies between two slices is in neither", came(s.Between))
+	} else {
+		r.wonder("RC057", "no item shows its key: if keys are finer than the closed bounds are written, what lies between two slices is in neither")
+	}
+	r.advise("write bounds as fine as the key is (slice.format), or use half-open ones (slice.bounds: \"[)\") where the API has them")
+}
+
+// lacking says what the leaves lack together, which the tolerance of the run
+// allows.
+func (r *ruler) lacking(s *Slices) string {
+	if s.Lacking == 0 {
+		return ""
+	}
+	r.setMissing(max(s.Lacking, r.short()))
+	return fmt.Sprintf(", within the tolerance: up to %s may be missing", num(s.Lacking))
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 slice was"
+	}
+	return fmt.Sprintf("%s slices were", num(int64(n)))
+}
+
+func came(n int64) string {
+	if n == 1 {
+		return "1 item came"
+	}
+	return fmt.Sprintf("%s items came", num(n))
 }
 
 // uncut rules on slices that could not be made small enough.
@@ -108,8 +154,14 @@ func (r *ruler) uncut(s *Slices) {
 // total did not move and counts all that is held makes up for their doubts, not
 // for their losses.
 func (r *ruler) leaves(s *Slices) {
-	if s.OpenCount == 0 || (r.inBand && r.f.Totals.Moved == 0 && !s.Stirred && !s.Lost) {
+	if f := r.f; s.Lacking > f.Tolerance.Of(max(f.Totals.Max, f.Distinct)) {
+		r.lose("RC052", "slices lack %s by their own totals, more than the tolerance of the run", count(s.Lacking, "item"))
+	}
+	if r.counted() && !s.Lost {
 		return
+	}
+	if s.Left > 0 {
+		r.wonder("RC052", "%s asked for no more", were(s.Left))
 	}
 	say := r.wonder
 	if s.Lost {
@@ -137,11 +189,14 @@ func (r *ruler) outside(s *Slices) {
 		return
 	}
 	switch {
+	case r.counted(): // the first walk may have brought what no slice holds
+	case s.Outside.OK && s.Outside.N > 0 && s.Outside.N <= r.f.Tolerance.Of(t.Max):
+		r.setMissing(max(s.Outside.N, r.short()))
 	case s.Outside.OK && s.Outside.N > 0:
 		r.lose("RC053", "%s in no slice: they lack the key, lie outside the range, or a bound leaves them out", lie(s.Outside.N))
 		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
-	case !s.stand() && r.missing != nil && *r.missing > 0 && s.OpenCount+s.Irreducible == 0 && t.Believed() && t.Moved == 0 && !s.Stirred:
-		r.lose("RC053", "every slice is whole, so %s in none: they lack the key, lie outside the range, or a bound leaves them out", lie(*r.missing))
+	case !s.stand() && !r.inBand && r.short() > 0 && s.OpenCount+s.Irreducible == 0 && t.Believed() && t.Moved == 0 && !s.Stirred:
+		r.lose("RC053", "every slice is whole, so %s in none: they lack the key, lie outside the range, or a bound leaves them out", lie(r.short()))
 		r.advise("ask for them with slice.without, widen the range, or say `slice.covers: range` where only the range is wanted")
 	case s.Outside.OK:
 	case s.Everything || s.RangeOnly:
@@ -154,6 +209,18 @@ func (r *ruler) outside(s *Slices) {
 	case t.Moved > 0 || s.Stirred: // also where as many are held as were ever declared: those that went meanwhile are among them
 		r.wonder("RC056", "the total of the whole moved, and it could not be shown at one moment that no item lies outside of the slices")
 	}
+}
+
+// counted reports that the whole's total counts all that is held, and nothing
+// stirred meanwhile.
+func (r *ruler) counted() bool { return r.inBand && r.f.Totals.Moved == 0 && !r.f.Slices.Stirred }
+
+// short is how many items are known to be missing.
+func (r *ruler) short() int64 {
+	if r.missing == nil {
+		return 0
+	}
+	return *r.missing
 }
 
 func beyond(n judge.Count) string {

@@ -29,6 +29,7 @@ type Reader interface {
 	Children(ctx context.Context, run string) ([]store.Child, error)
 	Marks(ctx context.Context, name string) ([]store.Mark, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
+	Reach(ctx context.Context, origin, path string) (store.Reach, bool, error)
 	Close() error
 }
 
@@ -37,6 +38,7 @@ type Store[R Ledger] interface {
 	Reader
 	Begin(ctx context.Context, o store.BeginOptions) (R, error)
 	SetMark(ctx context.Context, name string, mark *time.Time) error
+	NoteReach(ctx context.Context, n store.Reach) error
 }
 
 // A Ledger is a run that its holder writes.
@@ -67,7 +69,7 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 			}
 			return run, nil
 		}
-		return handle{Reader: opened, begin: begin, setMark: opened.SetMark}
+		return handle{Reader: opened, begin: begin, setMark: opened.SetMark, noteReach: opened.NoteReach}
 	}}
 	for _, c := range []struct {
 		name string
@@ -103,6 +105,7 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"marks/kept", s.testMarkKept},
 		{"marks/by hand", s.testMarkByHand},
 		{"counts", s.testCounts},
+		{"reaches", s.testReaches},
 	} {
 		t.Run(c.name, c.test)
 	}
@@ -115,8 +118,9 @@ type suite struct {
 // A handle is an open store.
 type handle struct {
 	Reader
-	begin   func(ctx context.Context, o store.BeginOptions) (Ledger, error)
-	setMark func(ctx context.Context, name string, mark *time.Time) error
+	begin     func(ctx context.Context, o store.BeginOptions) (Ledger, error)
+	setMark   func(ctx context.Context, name string, mark *time.Time) error
+	noteReach func(ctx context.Context, n store.Reach) error
 }
 
 // T is what the helpers need of testing.T and rapid.T.
