@@ -204,6 +204,9 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 		st.note("end", "asked for page %d, the server answered with page %d: it has no further one", p.AskedPage.N, p.EchoPage.N)
 		st.cause = "the server answers with its last page"
 		s.doubtPages()
+		if s.Move.Moved > 0 {
+			s.Move.Unverified++ // the border to the page that is not there was not looked at
+		}
 		s.endAt(reconcile.Declared, fmt.Sprintf("asked for page %d, the server named and sent page %d again: there is no further one", p.AskedPage.N, p.EchoPage.N))
 		return true
 	}

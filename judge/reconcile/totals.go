@@ -134,6 +134,9 @@ func (t *Totals) Confirm(total judge.Count) {
 	}
 }
 
+// Grew reports whether the live totals only ever rose.
+func (t *Totals) Grew() bool { return t.Last == t.Max && t.Variation == t.Max-t.Min }
+
 // Explains reports whether the changes that the live totals showed can make the
 // difference between them and n items: each change is at most one item that
 // came behind the walk or that went after it was read.
