@@ -547,7 +547,7 @@ func (s *State) wantsPass(sh shape, passes int, tol reconcile.Tolerance, maxDrif
 	}
 	lo, hi, ok := s.Totals.Band(tol)
 	inside := ok && s.Counts.Distinct >= lo && s.Counts.Distinct <= hi
-	if ok && s.Totals.Moved > 0 && !(s.Counts.Distinct >= s.Totals.Max && s.Totals.Grew()) && s.Totals.TooWide(maxDrift) {
+	if ok && s.Totals.Moved > 0 && !s.Totals.Covered(s.Counts.Distinct) && s.Totals.TooWide(maxDrift) {
 		inside = false // a quieter pass may count where this one cannot
 	}
 	if inside && tol.Of(s.Totals.Max) > 0 {

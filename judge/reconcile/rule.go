@@ -173,7 +173,7 @@ func (r *ruler) below(lo int64) {
 func (r *ruler) within(lo, hi int64) {
 	f := r.f
 	t := &f.Totals
-	if t.TooWide(f.MaxDrift) && !(f.Distinct >= t.Max && t.Grew()) && !r.passFits() { // holding all that a growing source ever declared is no matter of drift
+	if t.TooWide(f.MaxDrift) && !t.Covered(f.Distinct) && !r.passFits() {
 		r.wonder("RC020", "the total moved from %s to %s during the run, more than complete.max_drift (%.4g %%): it cannot count", num(t.Min), num(t.Max), f.MaxDrift)
 		r.advise("read a smaller span at a time, freeze the set with a filter on time, or raise complete.max_drift")
 		return

@@ -134,8 +134,14 @@ func (t *Totals) Confirm(total judge.Count) {
 	}
 }
 
-// Grew reports whether the live totals only ever rose.
-func (t *Totals) Grew() bool { return t.Last == t.Max && t.Variation == t.Max-t.Min }
+// Covered reports whether n items are all that was ever declared, where that is no
+// matter of drift: the live totals only ever rose, or lie no more than two items
+// apart, which is a large share of a small set. Where they fell further, items that
+// went may be among the n.
+func (t *Totals) Covered(n int64) bool {
+	grew := t.Last == t.Max && t.Variation == t.Max-t.Min
+	return n >= t.Max && (grew || t.Max-t.Min <= 2)
+}
 
 // Explains reports whether the changes that the live totals showed can make the
 // difference between them and n items: each change is at most one item that
