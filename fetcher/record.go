@@ -15,6 +15,7 @@ import (
 // pending lines, and their keys to the page's row.
 func (d *drain) write(p *adapters.Page, m *match, n int) {
 	d.follow(m, n)
+	d.trace(m, n)
 	fresh, keys := d.seen.hold(p.Items, m, n, d.pass())
 	d.run.Held += int64(len(fresh))
 	d.run.Added += int64(len(fresh))

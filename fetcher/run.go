@@ -19,8 +19,12 @@ type Run struct {
 	Base int              `json:"base"` // passes of the walks before this one
 	Past reconcile.Counts `json:"past"` // of the walks before this one
 	Held int64            `json:"held"` // distinct items of the run
-	// Added counts those of them that the walk at hand brought.
-	Added int64 `json:"added"`
+	// Added counts those of them that the walk at hand brought. Trail are the
+	// identity hashes of all that a slice's walk has seen, in order, so that it can
+	// go on: what earlier walks held is in no row of its own. Empty where there are
+	// more than trailMost.
+	Added int64  `json:"added"`
+	Trail []byte `json:"trail,omitempty"`
 
 	// Plan says which slice is asked for; nil in a run of one walk. Done: all
 	// walks came to their end.
@@ -163,7 +167,7 @@ func (d *drain) resume(stored *Resume) error {
 	if r.Plan != nil {
 		r.Plan.Keys, r.Plan.Keyless = d.opt.Slicing.Keys, len(d.opt.Slicing.Without) > 0
 	}
-	if !r.Done && (r.Again != nil || !r.Settled && r.Added != s.Counts.Distinct) {
+	if !r.Done && (r.Again != nil || !r.Settled && !d.followed(s)) {
 		d.state = s
 		d.begin(s) // which items this walk had seen is not stored: it begins anew
 		s = d.state
@@ -181,6 +185,31 @@ func (d *drain) resume(stored *Resume) error {
 	}
 	d.event("resume", fmt.Sprintf("taken up at %s with %d items held", describe(s.At), r.Held))
 	return nil
+}
+
+// trailMost bounds the items of a walk that can go on after some of them were
+// held before it.
+const trailMost = 20_000
+
+// trace keeps the trail of a slice's walk.
+func (d *drain) trace(m *match, n int) {
+	r := d.run
+	if r.Plan == nil || r.Plan.Now.ID == 0 || r.Again != nil || len(r.Trail) == 0 && d.state.Counts.Distinct > int64(m.New) {
+		return
+	}
+	for i := range n {
+		if m.isNew[i] {
+			r.Trail = append(r.Trail, m.keys[i][:]...)
+		}
+	}
+	if len(r.Trail) > trailMost*len(key{}) {
+		r.Trail = nil
+	}
+}
+
+// followed reports whether it is known which items the walk at hand has seen.
+func (d *drain) followed(s *State) bool {
+	return d.run.Added == s.Counts.Distinct || int64(len(d.run.Trail)/len(key{})) == s.Counts.Distinct
 }
 
 // goOn readies a walk that was stopped.
@@ -227,6 +256,11 @@ func (d *drain) restore(stored *Resume, s *State) error {
 			return d.seen.restore(keys, pass, walk)
 		})
 		if err != nil {
+			return err
+		}
+	}
+	if len(d.run.Trail) > 0 && d.followed(s) {
+		if err := d.seen.restore(d.run.Trail, pass, walk); err != nil {
 			return err
 		}
 	}
@@ -284,7 +318,7 @@ func (d *drain) sliceSpec(sl slicing.Slice) adapters.Spec {
 func (d *drain) begin(before *State) {
 	d.leave()
 	d.state = d.newWalk(before)
-	d.run.Settled, d.run.Keys, d.run.Low, d.run.High, d.run.Astray = false, false, 0, 0, 0
+	d.run.Settled, d.run.Keys, d.run.Low, d.run.High, d.run.Astray, d.run.Trail = false, false, 0, 0, 0, nil
 }
 
 // facts gathers what the run knows.

@@ -305,3 +305,35 @@ func TestWrongBounds(t *testing.T) {
 		t.Errorf("moving: %s, %d held\n%v", r.Verdict, f.Distinct, r.Evidence)
 	}
 }
+
+// TestSlicedRunGetsOn: a run that may hold one page at a time comes to its end all
+// the same, in about as many pages.
+func TestSlicedRunGetsOn(t *testing.T) {
+	s := sim.New(sim.NewWorld(400, sim.IntID), cutAPI(20), 1, capped(100))
+	synctest.Test(t, func(t *testing.T) {
+		m := &fetchertest.Memory{}
+		for life := 1; ; life++ {
+			o, err := fetchertest.Options(s, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Budget = (fetcher.Budget{Pages: 1}); life > 1 {
+				o.Resume = m.Resume()
+			}
+			f, err := fetcher.Drain(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Stop != reconcile.StopBudget {
+				r := fetchertest.Judge(s, m, f)
+				if breach := r.Breach(); breach != "" || r.Ruling.Verdict != judge.Complete || len(m.Lines) != 400 || life > 40 {
+					t.Errorf("%s %s, %d lines in %d lives\n%s", breach, r.Ruling.Verdict, len(m.Lines), life, r.Story())
+				}
+				return
+			}
+			if life > 100 {
+				t.Fatalf("no end after %d lives\n%s", life, fetchertest.Judge(s, m, f).Story())
+			}
+		}
+	})
+}
