@@ -49,6 +49,7 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 			s.endAt(s.EndStrength, s.EndWord+"; past it: "+a.text)
 			break
 		}
+		s.EndShort = sh.rank && s.PassTotals.Believed() && !s.pastTotal(sh, s.At)
 		s.endAt(reconcile.Assumed, a.text)
 	case kindExpired:
 		s.expired(a, &st)

@@ -54,6 +54,8 @@ type Run struct {
 	Key int64 `json:"key"`
 	// Younger: nothing lay beyond the end of the range when the whole was cut.
 	Younger bool `json:"younger"`
+	// Halved: the whole came to an end of its own, and is read once more in slices.
+	Halved bool `json:"halved,omitempty"`
 	// Again is the further reading at hand, nil before one is made.
 	Again  *again `json:"again,omitempty"`
 	Failed int    `json:"failed"` // leaves in a row that were refused
@@ -342,6 +344,11 @@ func (d *drain) facts() reconcile.Facts {
 	if !r.Done {
 		w.Stop, w.StopText, w.MoreKnown = f.Stop, f.StopText, true
 	}
+	if r.Done && r.Halved && r.Slices.Fresh == 0 { // the whole stands as it was read; the slices were held against it
+		w.Stop, w.StopText, w.MoreKnown = r.Whole.Stop, r.Whole.StopText, r.Whole.MoreKnown
+		w.Slices = d.sliced()
+		return w
+	}
 	w.EndReached, w.EndStrength, w.EndWord, w.Lied, w.Unconfirmed, w.Ties, w.Suspicion = false, reconcile.None, "", "", "", "", ""
 	w.Movement, w.Everything, w.HalfLeft, w.PartialLeft = reconcile.Movement{}, reconcile.Movement{}, nil, nil
 	w.Conflicts, w.SameID = r.Kept.Conflicts+d.state.Conflicts, r.Kept.SameID+d.state.SameID
@@ -350,11 +357,17 @@ func (d *drain) facts() reconcile.Facts {
 	if r.Plan.Reach > 0 {
 		w.Reach = judge.N(r.Plan.Reach)
 	}
-	s := r.Slices
-	s.Leaves, s.Splits, s.Irreducible, s.Ignored, s.Untiled = r.Plan.Leaves, r.Plan.Splits, r.Plan.Irreducible, r.Plan.Ignored, r.Plan.Untiled
-	if !r.Done {
-		s.Left = max(1, r.Plan.Left())
-	}
-	w.Slices = &s
+	w.Slices = d.sliced()
 	return w
+}
+
+// sliced gathers what the run knows of its slices.
+func (d *drain) sliced() *reconcile.Slices {
+	s, p := d.run.Slices, d.run.Plan
+	s.Halved = d.run.Halved
+	s.Leaves, s.Splits, s.Irreducible, s.Ignored, s.Untiled = p.Leaves, p.Splits, p.Irreducible, p.Ignored, p.Untiled
+	if !d.run.Done {
+		s.Left = max(1, p.Left())
+	}
+	return &s
 }

@@ -191,8 +191,17 @@ func (d *drain) endWalk(ctx context.Context) error {
 	if c.Over && d.surest() == 0 && s.ReachText != knownBefore {
 		d.meet(max(1, s.Counts.Distinct))
 	}
+	if d.run.Halved && d.surest() == 0 && d.run.Added > 0 {
+		d.meet(d.run.Whole.Distinct) // its end was a cap
+		c = d.came()
+	}
 	f := d.walkFacts()
-	became := p.Settle(c)
+	became := slicing.Split
+	if d.doubtful(c) && p.Halve(c) {
+		d.run.Halved = true
+	} else {
+		became = p.Settle(c)
+	}
 	d.run.Settled = true
 	if !p.Cutting() && p.Now.ID == 0 && became != slicing.Split {
 		d.run.Done = true // one walk was enough, or nothing could be cut
@@ -214,6 +223,14 @@ func (d *drain) endWalk(ctx context.Context) error {
 		return nil
 	}
 	return d.nextSlice(ctx)
+}
+
+// doubtful reports whether the whole ended by its own word alone although it is
+// configured to be cut: with nothing that counts it and no reach that is known, its
+// end may be a cap.
+func (d *drain) doubtful(c slicing.Came) bool {
+	s, p := d.state, d.run.Plan
+	return p.Now.ID == 0 && !c.Over && p.Reach == 0 && s.Counts.Distinct > 1 && !s.PassTotals.Believed() && s.PassTotals.Bounds == 0 && s.Stop == reconcile.StopEnd
 }
 
 // foresee asks, when the whole is cut and its range ends at the start of the
@@ -240,8 +257,15 @@ func (d *drain) halts() bool {
 // settled notes what became of a slice.
 func (d *drain) settled(sl slicing.Slice, became string, c slicing.Came, f reconcile.Facts) {
 	text := d.run.Plan.Text(sl)
+	if sl.ID != 0 {
+		d.run.Slices.Fresh += d.run.Added
+	}
 	if became == slicing.Split {
-		d.event("slice", fmt.Sprintf("%s holds more than the reach (%s): it is cut", text, f.StopText))
+		why := "holds more than the reach"
+		if d.run.Halved && sl.ID == 0 {
+			why = "came to an end that nothing counts and that may be a cap"
+		}
+		d.event("slice", fmt.Sprintf("%s %s (%s): it is cut", text, why, f.StopText))
 		if sl.ID == 0 {
 			d.run.Whole = &f
 		}
@@ -254,6 +278,9 @@ func (d *drain) settled(sl slicing.Slice, became string, c slicing.Came, f recon
 // leaf rules on a slice that is not cut.
 func (d *drain) leaf(text, became string, f reconcile.Facts) {
 	s := &d.run.Slices
+	if f.Distinct > 0 {
+		s.Parts++
+	}
 	f.Tolerance, f.MaxDrift, f.MaxFall = d.opt.Tolerance, d.opt.MaxDrift, 100
 	ruling := reconcile.Rule(f)
 	d.run.Failed++

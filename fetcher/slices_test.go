@@ -282,6 +282,39 @@ func TestSlicesOfAMovingSource(t *testing.T) {
 	}
 }
 
+// TestSlicesDoubtAnEndWord: with slices configured, no total and no reach that is
+// known, the end word of the whole is held against two halves of it: a cap leaves
+// them items that the whole had not, and an honest end does not.
+func TestSlicesDoubtAnEndWord(t *testing.T) {
+	for name, c := range map[string]struct {
+		api      func(*sim.API)
+		strength reconcile.Strength
+	}{
+		"cursor": {func(a *sim.API) { a.Style, a.Token = sim.Cursor, sim.TokenRule{Path: "next"} }, reconcile.Corroborated},
+		"more":   {func(a *sim.API) { a.Style, a.More = sim.Offset, sim.MoreRule{Path: "more"} }, reconcile.Corroborated},
+		"link":   {func(a *sim.API) { a.Style, a.Links = sim.Link, sim.LinkRule{Others: true} }, reconcile.Corroborated},
+	} {
+		a := cutAPI(20)
+		a.Total, a.Last = sim.TotalRule{}, sim.LastRule{}
+		c.api(&a)
+		for seed := range uint64(4) {
+			whole := drainSim(t, sim.New(sim.NewWorld(300, sim.IntID), a, seed))
+			if whole.Ruling.Verdict != judge.Complete || whole.Ruling.Strength != c.strength {
+				t.Errorf("%s, an honest end: %s %s\n%s", name, whole.Ruling.Verdict, whole.Ruling.Strength, whole.Story())
+			}
+			s := sim.New(sim.NewWorld(700, sim.IntID), a, seed, sim.Fault{Effect: sim.Cap{At: 100, Past: sim.CapEnd}})
+			if cut := drainSim(t, s); cut.Ruling.Verdict == judge.Complete || cut.Facts.Distinct < 600 {
+				t.Errorf("%s, a cap: %s, %d of 700 held\n%s", name, cut.Ruling.Verdict, cut.Facts.Distinct, cut.Story())
+			}
+			ranged := sim.New(sim.NewWorld(700, sim.IntID), a, seed, sim.Fault{Effect: sim.Cap{At: 100, Past: sim.CapEnd}})
+			r := drainSim(t, ranged, func(o *fetcher.Options) { o.Slicing.RangeOnly = true })
+			if o := r.Facts.Slices; o == nil || r.Ruling.Verdict != judge.Complete || r.Facts.Distinct != 700 {
+				t.Errorf("%s, a cap, the range alone: %s, %d of 700 held\n%s", name, r.Ruling.Verdict, r.Facts.Distinct, r.Story())
+			}
+		}
+	}
+}
+
 // TestWrongBounds: a config that calls half-open bounds closed loses an item at
 // each border, and the sum shows it, whatever moves meanwhile.
 func TestWrongBounds(t *testing.T) {

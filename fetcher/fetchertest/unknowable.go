@@ -137,6 +137,9 @@ func (r Result) agreesWronglyWith() bool {
 	if r.Facts.PassItems != r.Facts.PassTotals.Last {
 		return false
 	}
+	if kind == sim.TotalFixed && r.Facts.Totals.Moved == 0 && r.Facts.EndStrength >= reconcile.Declared {
+		return true
+	}
 	if n := r.Sim.Counts()["wrong_total"]; n >= r.Facts.Totals.Live && r.Facts.Totals.Min == r.Facts.Totals.Max && r.Facts.Repeated == 0 {
 		return true
 	}

@@ -385,6 +385,33 @@ func (p *Plan) done(s Slice, items int64) {
 	}
 }
 
+// Halve makes a frame of the first slice, cut in the middle of the keys that its
+// walk has seen, so that both halves hold something; false where there is no
+// such place.
+func (p *Plan) Halve(c Came) bool {
+	k, r := p.Keys[0], p.Wholes[0]
+	if k.Kind == Values {
+		if len(k.Values) < 2 {
+			return false
+		}
+		c.Over = true
+		return p.Settle(c) == Split
+	}
+	at, ok := k.Cut(r, float64(c.Low)+(float64(c.High)-float64(c.Low))/2+1)
+	if !c.Keys || !ok || at <= c.Low || at > c.High {
+		return false
+	}
+	lo, hi := r.split(at)
+	f := Frame{Slice: p.Now, Whole: Bound{Range: r}, Total: -1, Known: c.Items}
+	f.Pending = []piece{{Bound: Bound{Range: lo}, Guess: -1}, {Bound: Bound{Range: hi}, Guess: -1}}
+	if p.Keyless {
+		f.Pending = append(f.Pending, piece{Guess: -1, Keyless: true})
+	}
+	p.Frames = append(p.Frames, f)
+	p.Splits++
+	return true
+}
+
 // Divisible reports whether the slice asked for now could be cut.
 func (p *Plan) Divisible(c Came) bool {
 	trial := *p

@@ -51,6 +51,13 @@ type Slices struct {
 	// Everything: the outer slices are open and a slice asked for the items
 	// that lack the key, so that nothing can lie outside.
 	Everything bool
+	// Halved: the whole ended by its own word, with nothing that counts it and no
+	// reach that is known; it was read once more in slices, to see whether its end
+	// was a cap. Parts is how many of them held something, and Fresh how many items
+	// they held that the whole had not.
+	Halved bool
+	Parts  int
+	Fresh  int64
 	// Weakest is the least strength of a leaf's evidence.
 	Weakest Strength
 }
@@ -67,14 +74,34 @@ func (s *Slices) stand() bool {
 // near reports whether what is held is no further from the totals than the
 // drift that the operator allows: what went and came meanwhile.
 func (f *Facts) near() bool {
-	w := int64(f.MaxDrift/100*float64(f.Totals.Max)) + f.Totals.Variation
+	w := int64(f.MaxDrift / 100 * float64(f.Totals.Max))
 	return f.Distinct >= f.Totals.Min-w && f.Distinct <= f.Totals.Max+w
+}
+
+// halved rules on a whole that was read once more in slices because nothing
+// counts it. A cap that cut it would have left items to the slices: they share
+// what it handed out, so that at least one of them holds more than its share.
+func (r *ruler) halved(s *Slices) {
+	switch {
+	case s.OpenCount+s.Irreducible+s.Left > 0 || s.Ignored != "" || s.Untiled != "" || s.Strays > 0:
+		r.wonder("RC056", "the whole ended by its own word, nothing counts it, and its slices did not settle whether that is a cap")
+	case s.Parts < 2:
+		r.wonder("RC056", "the whole ended by its own word, nothing counts it, and slices could not show whether that is a cap: fewer than two of them held anything")
+	default:
+		r.prove(Corroborated, "RC050", "the whole and the sum of %s hold the same %s", count(int64(s.Parts), "slice"), count(r.f.Distinct, "item"))
+		return
+	}
+	r.advise("say how many items one query hands out at most (slice.reach), or name a total")
 }
 
 // slices rules on a run of several slices.
 func (r *ruler) slices() {
 	s := r.f.Slices
 	if s == nil {
+		return
+	}
+	if s.Halved && s.Fresh == 0 {
+		r.halved(s)
 		return
 	}
 	r.uncut(s)
