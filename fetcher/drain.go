@@ -308,6 +308,7 @@ func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 		s.Counts.Received++
 	}
 	d.write(p, m, n)
+	s.observe(d.shape, p, m, &step{})
 	s.Reread, s.MoreHere = true, true
 	s.stop(reconcile.StopBudget, fmt.Sprintf("stopped after %d items, as asked: a budget is no end", d.opt.Budget.Items))
 	return step{hold: true, action: "continue", state: reconcile.Partial, cause: s.StopText}

@@ -364,7 +364,7 @@ func (d *drain) facts() reconcile.Facts {
 // sliced gathers what the run knows of its slices.
 func (d *drain) sliced() *reconcile.Slices {
 	s, p := d.run.Slices, d.run.Plan
-	s.Halved = d.run.Halved
+	s.Halved, s.Keys = d.run.Halved, len(p.Keys)
 	s.Leaves, s.Splits, s.Irreducible, s.Ignored, s.Untiled = p.Leaves, p.Splits, p.Irreducible, p.Ignored, p.Untiled
 	if !d.run.Done {
 		s.Left = max(1, p.Left())

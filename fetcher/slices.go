@@ -302,7 +302,7 @@ func (d *drain) leaf(text, became string, f reconcile.Facts) {
 	}
 	s.OpenCount++
 	s.Lost = s.Lost || ruling.Verdict == judge.Truncated
-	if len(s.Open) < 20 {
+	if len(s.Open) < 5 {
 		s.Open = append(s.Open, d.hide(fmt.Sprintf("%s is %s: %s", text, ruling.Verdict, ruling.Evidence[0].Text)))
 	}
 }

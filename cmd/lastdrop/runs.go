@@ -363,9 +363,13 @@ func (c childRun) text() string {
 }
 
 func (s shower) sizes() error {
-	steps, err := s.r.PageSizes(s.ctx, s.run)
-	if err != nil || len(steps) < 2 {
+	all, err := s.r.PageSizes(s.ctx, s.run)
+	if err != nil {
 		return err
+	}
+	steps := slices.DeleteFunc(all, func(p store.SizeStep) bool { return p.Slice > 0 && !p.Before.OK }) // where a slice just begins
+	if len(steps) < 2 {
+		return nil
 	}
 	var lines []string
 	for _, p := range steps[max(0, len(steps)-tail):] {

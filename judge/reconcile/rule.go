@@ -116,6 +116,7 @@ func (r *ruler) counting() {
 		r.wonder("RC014", "the total %s may only echo the page size, and only %s items came: it can neither be counted nor passed over", num(t.Last), num(f.Distinct))
 	} else if t.Doubtful() {
 		r.say("RC014", judge.Unknown, "the total %s may only echo its own page, and no request past it has shown otherwise: it proves nothing", num(t.Last))
+		r.advise("a total that equals its own page needs another word beside it: a has-more flag (pages.more), or pages.end with what documents this answer as the whole")
 	}
 	lo, hi, ok := t.Band(f.Tolerance)
 	if !ok {

@@ -12,8 +12,11 @@ type Slices struct {
 	Leaves, Splits, Irreducible int
 	Left                        int // slices that were not asked for any more
 
+	// Keys is how many keys the source may be cut by.
+	Keys int
+
 	// Open are the leaves that are not COMPLETE by themselves, a text each, at
-	// most 20 of OpenCount; Lost says that at least one of them lost something.
+	// most 5 of OpenCount; Lost says that at least one of them lost something.
 	Open      []string
 	OpenCount int
 	Lost      bool
@@ -173,7 +176,11 @@ func (r *ruler) uncut(s *Slices) {
 		if n := s.Irreducible - len(s.Dense); n > 0 {
 			r.lose("RC051", "%s more cannot be cut further", count(int64(n), "slice"))
 		}
-		r.advise("name a second key (slice.then) for slices that the first one cannot cut")
+		if s.Keys > 1 {
+			r.advise("the second key (slice.then) does not cut them either: check its params and values against what this API documents, or name a finer one")
+		} else {
+			r.advise("name a second key (slice.then) for slices that the first one cannot cut")
+		}
 	}
 }
 
@@ -199,6 +206,9 @@ func (r *ruler) leaves(s *Slices) {
 	}
 	if n := s.OpenCount - len(s.Open); n > 0 {
 		say("RC052", "%s more did not come to a proven end", count(int64(n), "slice"))
+	}
+	if !s.Lost && !r.f.Totals.Believed() {
+		r.advise("each slice needs a proven end of its own: a total (total.path), or an end mark (pages.more, pages.last, pages.end)")
 	}
 }
 
@@ -235,6 +245,7 @@ func (r *ruler) outside(s *Slices) {
 		r.advise("say `slice.covers: range` if only the range is wanted, or leave from and to open and ask for items without the key by slice.without")
 	case t.Moved > 0 || s.Stirred: // also where as many are held as were ever declared: those that went meanwhile are among them
 		r.wonder("RC056", "the total of the whole moved, and it could not be shown at one moment that no item lies outside of the slices")
+		r.advise("say `slice.covers: range` if only the range is wanted, or read the source while it is quieter")
 	}
 }
 
