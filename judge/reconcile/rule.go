@@ -95,7 +95,7 @@ func (r *ruler) finished() bool {
 	case StopNotSaid:
 		return !r.f.MoreKnown
 	case StopLoop, StopReach:
-		return r.f.Totals.Min == r.f.Totals.Max // a total that moved says nothing about a walk that was cut
+		return r.f.Totals.Min == r.f.Totals.Max && len(r.f.Disagree) == 0 // a total that moved, or that another one contradicts, says nothing about a walk that was cut
 	}
 	return false
 }
