@@ -81,6 +81,9 @@ func (r *reading) checkIncremental(c *Config) {
 		}
 		r.bad("incremental.format", r.quote(i.Format)+" writes no time that can be read back", cure)
 	}
+	if to := c.Output.To; to != "" && to != "-" && !strings.Contains(to, "{start}") && r.said("output.to") {
+		r.bad("output.to", "would be replaced by what is new alone", "put {start} into the file's name, so that each run has a file of its own, e.g. new-{start}.jsonl")
+	}
 	if c.Total.URL != "" {
 		r.bad("total.url", "would count the whole source, and an incremental run asks for a part", "take it away, or name a total of the answers (total.path, total.header)")
 	}

@@ -140,6 +140,9 @@ func (d *drain) mark(ctx context.Context) (string, error) {
 		if err != nil {
 			return err
 		}
+		if age := r.Header.Get("Age"); age != "" && age != "0" {
+			return fmt.Errorf("the answer comes from a cache (Age: %s)", clip(age, 10))
+		}
 		if !v.IsNumber() && v.Str() == "" {
 			return fmt.Errorf("at %q stands neither a number nor a text", p.Path)
 		}

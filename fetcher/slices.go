@@ -57,7 +57,7 @@ func (d *drain) look(p *adapters.Page, m *match, n int) {
 		}
 		v, err := g.path.Find(it.Raw)
 		there := err == nil && v.Exists()
-		if there && g.key.Outside(v.Raw, g.bound) {
+		if there && len(d.run.Plan.Now.Bounds) > 0 && g.key.Outside(v.Raw, g.bound) {
 			d.run.Slices.Strays++
 			d.run.Astray++
 		}
@@ -81,6 +81,34 @@ func (d *drain) look(p *adapters.Page, m *match, n int) {
 		r.Low, r.High = min(r.Low, tick), max(r.High, tick)
 		if len(r.Plan.Now.Bounds) == 1 {
 			r.Key = tick
+		}
+	}
+}
+
+// lookBeside notes items of a page that is not held which lie in the range that was
+// asked for and are not held either.
+func (d *drain) lookBeside(p *adapters.Page) {
+	k := d.run.Plan.Keys[0]
+	if k.By == "" || k.Kind == slicing.Values || !d.run.Slices.RangeOnly {
+		return
+	}
+	path, err := jsonscan.Compile(k.By)
+	if err != nil {
+		return
+	}
+	for _, it := range p.Items {
+		v, err := path.Find(it.Raw)
+		if err != nil || !v.Exists() {
+			continue
+		}
+		tick, ok := k.Tick(v.Raw)
+		if !ok || !k.Inside(tick, d.run.Plan.Wholes[0]) {
+			continue
+		}
+		var id key
+		id, d.seen.buf = identity(it, d.seen.seed, d.seen.buf)
+		if _, held := d.seen.marks[id]; !held {
+			d.run.Slices.Missed++
 		}
 	}
 }
@@ -150,8 +178,8 @@ func (d *drain) over() bool {
 	if !s.Done {
 		return true // asked while a known reach is already exceeded
 	}
-	all := s.PassTotals.Believed() && s.short() == 0
-	near := d.run.Plan.Now.ID == 0 || s.PassItems+int64(s.Size) >= reach // a slice that is short for another reason is not helped by a cut
+	all := s.PassTotals.Believed() && s.short() == 0 && s.PassTotals.Last != reach // a total that is just the reach may be cut to it
+	near := d.run.Plan.Now.ID == 0 || s.PassItems+int64(s.Size) >= reach           // a slice that is short for another reason is not helped by a cut
 	less := near && s.PassTotals.Believed() && s.PassItems > 0 && s.short() > 0
 	switch s.Stop {
 	case reconcile.StopReach:
@@ -205,8 +233,9 @@ func (d *drain) endWalk(ctx context.Context) error {
 	d.run.Settled = true
 	if !p.Cutting() && p.Now.ID == 0 && became != slicing.Split {
 		d.run.Done = true // one walk was enough, or nothing could be cut
-		if c.Over {
-			d.event("slice", "the source is above its reach and cannot be cut: no item shows the key, and the range is open")
+		if c.Over {       // with what stands at the reach for an end
+			s.EndStrength, s.EndWord, s.Ended = reconcile.None, "", false
+			s.reach("the source is at its reach or above, and cannot be cut: no item shows the key, and the range is open")
 		}
 		return nil
 	}
@@ -289,9 +318,12 @@ func (d *drain) leaf(text, became string, f reconcile.Facts) {
 	}
 	if became == slicing.Irreducible {
 		if text = fmt.Sprintf("%s holds %s and hands out %d", text, declaredText(f), f.Distinct); len(s.Dense) < 20 {
-			s.Dense = append(s.Dense, text)
+			s.Dense = append(s.Dense, d.hide(text))
 		}
 		return
+	}
+	if f.Totals.Believed() && f.Distinct > f.Totals.Max {
+		s.Above++
 	}
 	if ruling.Verdict == judge.Complete {
 		s.Weakest = min(s.Weakest, ruling.Strength)
@@ -380,6 +412,9 @@ func (d *drain) sum(ctx context.Context, f *slicing.Frame) error {
 		d.run.Sum = f.Sum
 		return nil
 	}
+	if f.Total < 0 && f.Sum < f.Known && len(d.run.Slices.Unsure) < 20 {
+		d.run.Slices.Unsure = append(d.run.Slices.Unsure, fmt.Sprintf("%s gave %d items, and its slices hold %d: those that were given are not all in a slice of their own", d.run.Plan.Text(f.Slice), f.Known, f.Sum))
+	}
 	if f.Total < 0 || f.Sum >= f.Total || d.run.Slices.OpenCount+d.run.Plan.Irreducible > 0 {
 		return nil
 	}
@@ -404,6 +439,10 @@ func (d *drain) sum(ctx context.Context, f *slicing.Frame) error {
 // compared at one moment.
 func (d *drain) compare(ctx context.Context) error {
 	w, s := d.run.Whole, &d.run.Slices
+	if k := d.run.Plan.Keys[0]; k.By != "" && k.Kind != slicing.Values && !k.Shares() && d.run.Sum+d.run.Apart != d.run.Held {
+		s.Stirred = true
+		s.Vanished = max(0, d.run.Held-d.run.Sum-d.run.Apart)
+	}
 	if w.Totals.Live == 0 || w.Totals.EchoOnly {
 		return nil
 	}
@@ -420,14 +459,14 @@ func (d *drain) compare(ctx context.Context) error {
 			s.Beyond = judge.N(all - whole)
 		}
 	}
-	if k := d.run.Plan.Keys[0]; k.By != "" && k.Kind != slicing.Values && !k.Shares() && d.run.Sum+d.run.Apart != d.run.Held {
-		s.Stirred = true
-	}
 	if t := w.Totals; t.Moved == 0 && d.run.Held == t.Last && !s.Stirred {
 		return nil
 	}
 	return d.balance(ctx, whole)
 }
+
+// younger is the parent of a part that lies beyond what was asked for.
+const younger = -2
 
 // balanceMost bounds how often a moving source is compared with its slices.
 const balanceMost = 12
@@ -442,13 +481,15 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 		if len(parts) == 0 || still == 2 {
 			break
 		}
-		sum := int64(0)
+		sum, asked := int64(0), int64(0)
 		for _, sl := range parts {
 			n, ok, err := d.totalOf(ctx, sl)
 			if err != nil || !ok {
 				return err
 			}
-			sum += n
+			if sum += n; sl.Parent != younger {
+				asked += n
+			}
 		}
 		again, ok, err := d.wholeTotal(ctx)
 		if err != nil || !ok {
@@ -500,15 +541,15 @@ func (d *drain) parts() []slicing.Slice {
 		}
 	default:
 		r := p.Wholes[0]
-		if d.run.Younger { // what lies beyond its end came since
-			r.Hi = k.Later(r).Hi
-		}
 		ranges := k.Around(r, p.Middle, d.run.Key)
 		if len(ranges) > 1 && k.Shares() {
 			return nil // what stands at their common bound is in both
 		}
 		for _, part := range ranges {
 			add(slicing.Bound{Range: part})
+		}
+		if d.run.Younger { // what lies beyond its end came since
+			out = append(out, slicing.Slice{ID: -1, Parent: younger, Bounds: []slicing.Bound{{Range: k.Later(r)}}})
 		}
 	}
 	if p.Keyless {
@@ -593,6 +634,7 @@ func (d *drain) askTotal(ctx context.Context, sl slicing.Slice) (o reconcile.Obs
 	row.Outcome, row.Action, row.Cause = reconcile.Refused, judge.ActionContinue, "the total once more"
 	d.add(row)
 	d.addTotals(&a, sl.ID != 0)
+	d.lookBeside(&a.page)
 	t, ok := mainTotal(&a.page)
 	o = reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: a.page.Received, Asked: req.Size, Distinct: d.run.Held}
 	return o, ok && a.kind == kindPage && t.Kind == judge.Exact, nil

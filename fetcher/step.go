@@ -497,9 +497,9 @@ func (s *State) reach(text string) {
 
 // capped takes an end back that stands where the API is documented to hand out
 // no more: an end claimed at a known cap looks like a real one. Only a total
-// that is held can tell them apart.
+// that is held can tell them apart, unless it is the cap itself.
 func (s *State) capped(reach int64) {
-	if reach == 0 || max(s.PassRows, s.High) < reach || s.PassTotals.Believed() && s.short() == 0 {
+	if reach == 0 || max(s.PassRows, s.High) < reach || s.PassTotals.Believed() && s.short() == 0 && s.PassTotals.Last != reach {
 		return
 	}
 	if s.Stop != reconcile.StopEnd && s.Stop != reconcile.StopNotSaid {

@@ -123,12 +123,16 @@ func (r *ruler) counting() {
 		return
 	}
 	switch {
-	case f.Slices != nil && f.Slices.stand() && f.near():
+	case f.Distinct >= lo && f.Slices != nil && f.Slices.stand() && f.near():
 		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())
 	case f.Distinct >= lo && r.anchored():
 		r.inBand, r.exact = true, true
 		r.setMissing(0)
 		r.prove(Counted, "RC001", "held %s distinct of %s declared, while it moved: every border joined what was read, and the walk came to its last item",
+			num(f.Distinct), r.declared())
+	case f.Distinct < lo && f.Slices != nil && f.Slices.stand() && (t.Moved > 0 || f.Slices.Stirred):
+		r.setMissing(lo - f.Distinct)
+		r.wonder("RC056", "held %s distinct of %s declared; slices and whole balanced at one moment, so that items went while they were read, or changed their key from a slice to be read into one that was",
 			num(f.Distinct), r.declared())
 	case f.Distinct < lo:
 		r.below(lo)

@@ -42,6 +42,11 @@ type Slices struct {
 	// Stirred: something moved while slices were read, or held items are in no
 	// leaf any more, so that a whole which counts what is held may do so by chance.
 	Stirred bool
+	// Vanished counts held items that are in no leaf any more although their key
+	// lies in the range; Missed items of the range that a request beside the slices
+	// showed and no slice gave; Above leaves that hold more than they declare.
+	Vanished, Missed int64
+	Above            int
 	// Outside is the number of items that lie in no slice, by a comparison of
 	// the whole with its slices at one time, made where the whole's total moved.
 	// OK is false where none was made, or the source moved too fast.
@@ -116,6 +121,14 @@ func (r *ruler) slices() {
 		r.wonder("RC054", "%s", t)
 	}
 	r.tiles(s)
+	if s.Missed > 0 && r.f.Totals.Moved == 0 && !s.Stirred {
+		r.lose("RC054", "%s inside the range, in an answer beside the slices, and in no slice", lie(s.Missed))
+	} else if s.Missed > 0 {
+		r.wonder("RC054", "%s inside the range, in an answer beside the slices, and in no slice", lie(s.Missed))
+	}
+	if s.Vanished > 0 && !r.counted() && !s.stand() {
+		r.wonder("RC054", "%s inside the range and were held, and no slice gave them: they are gone, or a slice leaves its own items out", lay(s.Vanished))
+	}
 	r.outside(s)
 	r.say("RC063", judge.Unknown, "read in %s, cut %s", count(int64(s.Leaves), "slice"), times(s.Splits))
 	if s.OpenCount+s.Irreducible+s.Left == 0 && s.Ignored == "" && s.Untiled == "" {
@@ -266,6 +279,13 @@ func beyond(n judge.Count) string {
 		return ""
 	}
 	return fmt.Sprintf("; %s outside of it or lack the key", lie(n.N))
+}
+
+func lay(n int64) string {
+	if n == 1 {
+		return "1 item lay"
+	}
+	return fmt.Sprintf("%s items lay", num(n))
 }
 
 func lie(n int64) string {
