@@ -159,8 +159,8 @@ func TestMovingDjangoREST(t *testing.T) {
 		seeds        uint64
 		least        float64
 	}{
-		{"page", bottlesByPage, 1500, 3, 0.9},
-		{"offset", bottlesByOffset, 1500, 3, 0.9},
+		{"page", bottlesByPage, 1500, 2, 0.9},
+		{"offset", bottlesByOffset, 1500, 2, 0.9},
 		{"cursor", bottlesByCursor, 1500, 2, 0.9},
 		{"few and fast, page", drifting(bottlesByPage), 300, 3, 0.9},
 		{"few and fast, offset", drifting(bottlesByOffset), 300, 3, 0.9},

@@ -98,8 +98,8 @@ func TestSlices(t *testing.T) {
 		{"int, with open ends", byAnyLot, false, 40},
 		{"int, with open ends, and those without", also(byAnyLot, "lot__isnull"), true, 40},
 		{"time", byArrival, true, 60},
-		{"date", byOpening, false, 40},
-		{"date, and those without", also(byOpening, "opened__isnull"), true, 40},
+		{"date", byOpening, false, 60},
+		{"date, and those without", also(byOpening, "opened__isnull"), true, 60},
 	} {
 		for _, style := range []struct{ name, config string }{{"page", bottlesByPage}, {"offset", bottlesByOffset}} {
 			t.Run(style.name+", "+c.name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestSlicesWhileMoving(t *testing.T) {
 		{"page", bottlesByPage + byID}, {"offset, by time", bottlesByOffset + byArrival},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			moving{s: s.server, config: c.config, key: "id", n: 900, seeds: 2, through: narrowed,
+			moving{s: s.server, config: c.config, key: "id", n: 900, seeds: 1, through: narrowed,
 				fill: s.rack, insert: s.shelve, remove: s.smash}.drains(t)
 		})
 	}
