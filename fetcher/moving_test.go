@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lastdrop/fetcher"
 	"lastdrop/internal/sim"
 	"lastdrop/judge"
 )
@@ -84,5 +85,23 @@ func TestMovingBehindTokens(t *testing.T) {
 		for seed := range uint64(60) {
 			drainSim(t, sim.New(movingWorld(seed, 200, 1+int(seed%20)), api, seed))
 		}
+	}
+}
+
+// TestMovingSourceHidesNoItemFromSlices: while a source moves, one item that
+// lacks the slices' key shows in nothing but the comparison of the whole with
+// its slices. Totals that agree by chance must not hide it.
+func TestMovingSourceHidesNoItemFromSlices(t *testing.T) {
+	for _, percent := range []int{25, 50, 100} {
+		seen := 0
+		for seed := range uint64(150) {
+			w := movingWorld(seed, 200, percent)
+			w.Keyless = 151
+			r := drainSim(t, sim.New(w, cutAPI(50), 1, capped(100)), func(o *fetcher.Options) { o.Slicing.ToNow = true })
+			if _, ok := says(r, "RC053"); ok {
+				seen++
+			}
+		}
+		t.Logf("%d %%: seen in %d of 150 runs", percent, seen)
 	}
 }

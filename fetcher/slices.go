@@ -465,54 +465,102 @@ func (d *drain) compare(ctx context.Context) error {
 	return d.balance(ctx, whole)
 }
 
-// younger is the parent of a part that lies beyond what was asked for.
-const younger = -2
+// A moving source is compared with its slices at most balanceMost times, until
+// nothing was seen to move balanceStill times in a row.
+const (
+	balanceMost  = 12
+	balanceStill = 3
+)
 
-// balanceMost bounds how often a moving source is compared with its slices.
-const balanceMost = 12
-
-// balance asks by turns for the slices' totals and the whole's, until two sums
-// in a row agree while the whole stood still: a change, and another back, may
-// pass unseen between two answers, but not twice in the same places.
+// balance asks by turns for the totals of all slices and of the whole, until
+// each of them stood still for some rounds, and the whole for two requests in a
+// row. A change, and another back, may pass unseen between two answers: where a
+// source is nearly as fast as the requests, two rounds agree by chance in one run
+// of thirty, three in one of a thousand; one that changes with each request never
+// gives the same total twice in a row.
 func (d *drain) balance(ctx context.Context, whole int64) error {
 	parts := d.parts()
-	last, still, slack := int64(-1), 0, int64(0)
+	last, still, slack := make([]int64, len(parts)), 0, int64(0)
 	for range balanceMost {
-		if len(parts) == 0 || still == 2 {
+		if len(parts) == 0 || still == balanceStill {
 			break
 		}
-		sum, asked := int64(0), int64(0)
-		for _, sl := range parts {
-			n, ok, err := d.totalOf(ctx, sl)
-			if err != nil || !ok {
-				return err
-			}
-			if sum += n; sl.Parent != younger {
-				asked += n
-			}
-		}
-		again, ok, err := d.wholeTotal(ctx)
+		now, again, ok, err := d.round(ctx, parts)
 		if err != nil || !ok {
 			return err
 		}
 		tolerated := d.opt.Tolerance.Of(whole)
-		switch {
+		switch moved := apartEach(now, last); {
 		case apart(again, whole) > tolerated:
 			still = 0
-		case still == 0 || apart(sum, last) > tolerated:
+		case still == 0 || moved > tolerated:
 			still, slack = 1, apart(again, whole)
 		default:
-			still, slack = still+1, max(slack, apart(again, whole), apart(sum, last))
+			still, slack = still+1, max(slack, apart(again, whole), moved)
 		}
-		whole, last = again, sum
+		whole, last = again, now
+		if still < balanceStill {
+			continue
+		}
+		beyond, ok, err := d.beyond(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		if again, ok, err = d.wholeTotal(ctx); err != nil || !ok {
+			return err
+		}
+		if slack = max(slack, apart(again, whole)); slack == 0 && sumOf(now) == whole { // nothing lies outside: this much is in the range now
+			d.run.Slices.InRange = judge.N(whole - beyond)
+		}
+		if slack = max(slack, apart(again, whole)); slack > tolerated {
+			still, whole = 0, again
+		}
 	}
-	if n := max(0, whole-last) + slack; still == 2 && (slack == 0 && last <= whole || n <= d.opt.Tolerance.Of(whole)) {
+	if n := max(0, whole-sumOf(last)) + slack; still == balanceStill && (slack == 0 && sumOf(last) <= whole || n <= d.opt.Tolerance.Of(whole)) {
 		d.run.Slices.Outside = judge.N(n)
 	}
 	return nil
 }
 
+// beyond asks how much lies beyond the end of the range, and came since it was
+// fixed; 0 where its end is no matter of time.
+func (d *drain) beyond(ctx context.Context) (int64, bool, error) {
+	if !d.run.Younger {
+		return 0, true, nil
+	}
+	r := d.run.Plan.Keys[0].Later(d.run.Plan.Wholes[0])
+	return d.totalOf(ctx, slicing.Slice{ID: -1, Bounds: []slicing.Bound{{Range: r}}})
+}
+
+// round asks for the totals of slices, and then for the whole's.
+func (d *drain) round(ctx context.Context, parts []slicing.Slice) (totals []int64, whole int64, ok bool, err error) {
+	for _, sl := range parts {
+		n, ok, err := d.totalOf(ctx, sl)
+		if err != nil || !ok {
+			return nil, 0, false, err
+		}
+		totals = append(totals, n)
+	}
+	whole, ok, err = d.wholeTotal(ctx)
+	return totals, whole, ok, err
+}
+
 func apart(a, b int64) int64 { return max(a, b) - min(a, b) }
+
+// apartEach is how far two lists of one length are apart, place by place.
+func apartEach(a, b []int64) (n int64) {
+	for i := range a {
+		n += apart(a[i], b[i])
+	}
+	return n
+}
+
+func sumOf(list []int64) (n int64) {
+	for _, v := range list {
+		n += v
+	}
+	return n
+}
 
 // wholeTotal reads the total of the run's first walk once more: of the query
 // without slices, or of the range where only that is asked for.
@@ -541,15 +589,15 @@ func (d *drain) parts() []slicing.Slice {
 		}
 	default:
 		r := p.Wholes[0]
+		if d.run.Younger { // what lies beyond its end came since
+			r.Hi = k.Later(r).Hi
+		}
 		ranges := k.Around(r, p.Middle, d.run.Key)
 		if len(ranges) > 1 && k.Shares() {
 			return nil // what stands at their common bound is in both
 		}
 		for _, part := range ranges {
 			add(slicing.Bound{Range: part})
-		}
-		if d.run.Younger { // what lies beyond its end came since
-			out = append(out, slicing.Slice{ID: -1, Parent: younger, Bounds: []slicing.Bound{{Range: k.Later(r)}}})
 		}
 	}
 	if p.Keyless {

@@ -22,7 +22,7 @@ func (r Result) settled(lost []string) string {
 		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
-	case r.Facts.Everything.Clean() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
+	case r.Facts.Everything.Clean() && !r.stirred() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
 		return "the source moved without a trace"
 	case r.agreesWronglyWith():
 		return "the server's exact total is wrong, agrees with what it served, and the request past it brought nothing"
@@ -103,6 +103,13 @@ func (r Result) movedAway(lost []string) bool {
 		}
 	}
 	return len(lost) <= moves && r.Facts.Movement.Verified()
+}
+
+// stirred reports whether a run of slices showed that something moved: its own
+// movement is that of the first walk alone.
+func (r Result) stirred() bool {
+	s := r.Facts.Slices
+	return s != nil && (s.Stirred || r.Facts.Totals.Moved > 0)
 }
 
 // removals is how many items the world took out of a place.

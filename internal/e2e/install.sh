@@ -35,6 +35,7 @@ need() {
 need nodejs node --version
 need npm npm --version
 need python3-djangorestframework /usr/bin/python3 -c 'import rest_framework'
+need python3-django-filters /usr/bin/python3 -c 'import django_filters'
 need etcd-server which etcd
 need etcd-client which etcdctl
 need docker-registry which docker-registry

@@ -24,6 +24,7 @@ type tap struct {
 	to    *server
 	count int
 	at    map[int]func() error
+	each  func() error // happens before every request but the first
 	err   error
 }
 
@@ -32,16 +33,7 @@ type tap struct {
 func newTap(t *testing.T, s *server, at map[int]func() error) *tap {
 	t.Helper()
 	p := &tap{to: s, at: at}
-	front := httptest.NewServer(&httputil.ReverseProxy{
-		ErrorLog: log.New(io.Discard, "", 0), // a client that is killed is no error
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
-			panic(http.ErrAbortHandler) // no answer from there is no answer here
-		},
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(p.before())
-			r.Out.Host = r.In.Host // servers build their links of it
-		},
-	})
+	front := httptest.NewServer(through(p.before))
 	t.Cleanup(func() {
 		front.Close()
 		if p.err != nil {
@@ -55,6 +47,20 @@ func newTap(t *testing.T, s *server, at map[int]func() error) *tap {
 	return p
 }
 
+// through hands requests on to where to says.
+func through(to func() *url.URL) http.Handler {
+	return &httputil.ReverseProxy{
+		ErrorLog: log.New(io.Discard, "", 0), // a client that is killed is no error
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) {
+			panic(http.ErrAbortHandler) // no answer from there is no answer here
+		},
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to())
+			r.Out.Host = r.In.Host // servers build their links of it
+		},
+	}
+}
+
 // before does what is to happen before a request, and gives the server that
 // the request goes to.
 func (p *tap) before() *url.URL {
@@ -64,6 +70,9 @@ func (p *tap) before() *url.URL {
 	if do := p.at[p.count]; do != nil {
 		delete(p.at, p.count)
 		p.err = firstOf(p.err, do())
+	}
+	if p.each != nil && p.count > 1 {
+		p.err = firstOf(p.err, p.each())
 	}
 	return &url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", p.to.port)}
 }

@@ -146,7 +146,7 @@ func sliced() []scenario {
 	collapsing := hitsOver(week(5562), exhaustive(sim.TotalJitter, 3), sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapCollapse, Pages: true}})
 	clipped := hitsOver(week(7572), exhaustive(sim.TotalExact, 0), sim.Fault{Effect: sim.Cap{At: 1000, Past: sim.CapEmpty, Pages: true}})
 	live := week(5562)
-	live.Churn = sim.Churn{Every: 10, Rank: 5562}
+	live.Churn = sim.Churn{Every: 15, Rank: 5562}
 	tied := week(10_040)
 	for i := range 60 {
 		tied.Items[9980+i].Sort = tied.Items[9980].Sort

@@ -122,6 +122,9 @@ func (r *ruler) counting() {
 	if !ok {
 		return
 	}
+	if s := f.Slices; s != nil && s.InRange.OK {
+		lo = min(lo, max(0, s.InRange.N-f.Tolerance.Of(t.Max)))
+	}
 	switch {
 	case f.Distinct >= lo && f.Slices != nil && f.Slices.stand() && f.near():
 		r.say("RC065", judge.Unknown, "held %s distinct of %s; read slice by slice, and compared with the whole at one moment", num(f.Distinct), r.declared())

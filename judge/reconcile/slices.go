@@ -51,6 +51,9 @@ type Slices struct {
 	// the whole with its slices at one time, made where the whole's total moved.
 	// OK is false where none was made, or the source moved too fast.
 	Outside judge.Count
+	// InRange is how many items lie in what was asked for, at that moment: the
+	// whole without what came beyond its end since.
+	InRange judge.Count
 	// RangeOnly: only the range was asked for (slice.covers: range).
 	RangeOnly bool
 	// Beyond is how many more items the query without slices declares then; OK
@@ -204,7 +207,7 @@ func (r *ruler) leaves(s *Slices) {
 	if f := r.f; s.Lacking > f.Tolerance.Of(max(f.Totals.Max, f.Distinct)) {
 		r.lose("RC052", "slices lack %s by their own totals, more than the tolerance of the run", count(s.Lacking, "item"))
 	}
-	if r.counted() && !s.Lost {
+	if r.counted() && !s.Lost && s.Above == 0 {
 		return
 	}
 	if s.Left > 0 {

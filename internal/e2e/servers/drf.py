@@ -2,7 +2,8 @@
 
 usage: drf.py DATABASE PORT ROWS
 
-Bottles 1..ROWS; 25 of them share a time of arrival, all share one shelf.
+Bottles 1..ROWS; 25 of them share a time of arrival, all share one shelf, none
+has a lot or was opened. django-filter does the filters: FIELD__gte, __lt, __lte, __isnull.
 """
 import datetime
 import sys
@@ -13,7 +14,7 @@ from django.conf import settings
 database, port, rows = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 settings.configure(
     DEBUG=False, SECRET_KEY="for tests only", ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__, MIDDLEWARE=[], USE_TZ=True,
-    INSTALLED_APPS=["rest_framework"], DEFAULT_AUTO_FIELD="django.db.models.AutoField",
+    INSTALLED_APPS=["rest_framework", "django_filters"], DEFAULT_AUTO_FIELD="django.db.models.AutoField",
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": database, "OPTIONS": {"timeout": 30}}},
     REST_FRAMEWORK={
         "DEFAULT_AUTHENTICATION_CLASSES": [], "DEFAULT_PERMISSION_CLASSES": [], "UNAUTHENTICATED_USER": None,
@@ -25,6 +26,7 @@ django.setup()
 from django.core.wsgi import get_wsgi_application
 from django.db import connection, models
 from django.urls import path
+from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, pagination, serializers
 from wsgiref import simple_server
 
@@ -33,6 +35,8 @@ class Bottle(models.Model):
     label = models.TextField()
     arrived = models.DateTimeField()
     shelf = models.IntegerField(default=1)
+    lot = models.IntegerField(null=True)
+    opened = models.DateField(null=True)
 
     class Meta:
         app_label = "cellar"
@@ -42,7 +46,7 @@ class Bottle(models.Model):
 class Shape(serializers.ModelSerializer):
     class Meta:
         model = Bottle
-        fields = ["id", "label", "arrived"]
+        fields = ["id", "label", "arrived", "lot", "opened"]
 
 
 class Pages(pagination.PageNumberPagination):
@@ -71,7 +75,9 @@ class One(generics.DestroyAPIView):
 
 def many(pages, order):
     kind = type("Many", (generics.ListCreateAPIView,), {
-        "queryset": Bottle.objects.order_by(*order), "serializer_class": Shape, "pagination_class": pages})
+        "queryset": Bottle.objects.order_by(*order), "serializer_class": Shape, "pagination_class": pages,
+        "filter_backends": [DjangoFilterBackend],
+        "filterset_fields": {field: ["gte", "lt", "lte", "isnull"] for field in ["id", "arrived", "lot", "opened"]}})
     return kind.as_view()
 
 
