@@ -212,7 +212,7 @@ func TestParent(t *testing.T) {
 		"itself":         {each, "each.yaml:6:28: for_each.pull: that config has a for_each itself"},
 		"no output":      {strings.Replace(parent, "output: {to: out/repos.jsonl}", "", 1), "that config has no output.to"},
 		"the same name":  {strings.Replace(parent, "name: repos", "name: each-pull", 1), "that config has the same name"},
-		"incremental":    {parent + "incremental: {param: since}\n", "that config is incremental"},
+		"incremental":    {strings.Replace(parent, "out/repos.jsonl", `"out/repos-{start}.jsonl"`, 1) + "incremental: {param: since}\n", "that config is incremental"},
 		"a bad parent":   {parent + "sorce: x\n", "parent.yaml:7:1: sorce: "},
 		"without parent": {"", "for_each.pull: "},
 	} {

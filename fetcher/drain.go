@@ -341,9 +341,9 @@ func (d *drain) walkFacts() reconcile.Facts {
 	s := *d.state
 	s.hideTexts(d.opt.Client.Hide)
 	return reconcile.Facts{
-		Counts: s.Counts, HasIDs: d.shape.hasIDs, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
+		Counts: s.Counts, HasIDs: d.shape.hasIDs, Merges: d.spec.Items.Merge, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
 		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
-		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape), EndShort: s.EndShort,
+		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape), EndShort: s.EndShort, TotalAtCap: s.TotalAtCap,
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: s.StopText, MoreKnown: s.MoreHere,
 		Reach: s.Reach, ReachText: s.ReachText, HalfLeft: s.HalfLeft, PartialLeft: s.PartialLeft,

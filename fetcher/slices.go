@@ -178,8 +178,11 @@ func (d *drain) over() bool {
 	if !s.Done {
 		return true // asked while a known reach is already exceeded
 	}
-	all := s.PassTotals.Believed() && s.short() == 0 && s.PassTotals.Last != reach // a total that is just the reach may be cut to it
-	near := d.run.Plan.Now.ID == 0 || s.PassItems+int64(s.Size) >= reach           // a slice that is short for another reason is not helped by a cut
+	all := s.PassTotals.Believed() && s.short() == 0
+	if s.PassTotals.Last == reach && (d.run.Plan.Now.ID == 0 || d.opt.Slicing.Reach == reach) {
+		all = false // a total that is just a documented reach, or just that of the whole, may be cut to it
+	}
+	near := d.run.Plan.Now.ID == 0 || s.PassItems+int64(s.Size) >= reach // a slice that is short for another reason is not helped by a cut
 	less := near && s.PassTotals.Believed() && s.PassItems > 0 && s.short() > 0
 	switch s.Stop {
 	case reconcile.StopReach:
@@ -502,15 +505,8 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 		if still < balanceStill {
 			continue
 		}
-		beyond, ok, err := d.beyond(ctx)
-		if err != nil || !ok {
-			return err
-		}
 		if again, ok, err = d.wholeTotal(ctx); err != nil || !ok {
 			return err
-		}
-		if slack = max(slack, apart(again, whole)); slack == 0 && sumOf(now) == whole { // nothing lies outside: this much is in the range now
-			d.run.Slices.InRange = judge.N(whole - beyond)
 		}
 		if slack = max(slack, apart(again, whole)); slack > tolerated {
 			still, whole = 0, again
@@ -518,6 +514,13 @@ func (d *drain) balance(ctx context.Context, whole int64) error {
 	}
 	if n := max(0, whole-sumOf(last)) + slack; still == balanceStill && (slack == 0 && sumOf(last) <= whole || n <= d.opt.Tolerance.Of(whole)) {
 		d.run.Slices.Outside = judge.N(n)
+		if n == 0 {
+			beyond, ok, err := d.beyond(ctx)
+			if ok {
+				d.run.Slices.InRange = judge.N(whole - beyond)
+			}
+			return err
+		}
 	}
 	return nil
 }

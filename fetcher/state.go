@@ -122,10 +122,11 @@ type State struct {
 
 	Waited time.Duration `json:"waited"` // in pauses
 
-	Later    bool `json:"later"`    // another walk of the run went before
-	Trusted  bool `json:"trusted"`  // whose totals were no echo
-	Cut      bool `json:"cut"`      // what is above the reach is cut
-	Deadline bool `json:"deadline"` // the server's own deadline cut the page that stayed half
+	Later      bool `json:"later"`        // another walk of the run went before
+	Trusted    bool `json:"trusted"`      // whose totals were no echo
+	Cut        bool `json:"cut"`          // what is above the reach is cut
+	TotalAtCap bool `json:"total_at_cap"` // the total is just what one query hands out
+	Deadline   bool `json:"deadline"`     // the server's own deadline cut the page that stayed half
 
 	// Restarted says that the stored pass begins anew: what it had seen does
 	// not count for it.

@@ -124,7 +124,10 @@ func (s *State) doubtPages() {
 
 // past gives the position after this page, where the style can compute one.
 func (s *State) past(sh shape, p *adapters.Page) (adapters.Position, bool) {
-	if !p.Next.HasAt || p.Next.State == adapters.Follow {
+	if p.Next.State == adapters.Follow { // a flag says the end, and a token stands beside it; an address may always do
+		return p.Next.At, p.More == judge.No && len(p.Next.At.Cursor) > 0
+	}
+	if !p.Next.HasAt {
 		return adapters.Position{}, false
 	}
 	return p.Next.At, sh.rank || sh.keyset
@@ -506,6 +509,7 @@ func (s *State) capped(reach int64) {
 		return
 	}
 	word := s.StopText
+	s.TotalAtCap = s.PassTotals.Live > 0 && s.PassTotals.Last == reach
 	s.EndStrength, s.EndWord, s.Ended = reconcile.None, "", false
 	s.reach(fmt.Sprintf("pages.reach documents that one query hands out %d items at most, so that an end there is none: %s", reach, word))
 }

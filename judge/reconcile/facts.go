@@ -107,6 +107,7 @@ type Freshness struct {
 type Facts struct {
 	Counts
 	HasIDs    bool     // items.id is configured
+	Merges    bool     // items arrive in several parts (items.merge)
 	Conflicts int64    // ids that came twice with other content
 	SameID    int64    // of them, twice on one page: the id is no identity
 	Examples  []string // a few of those ids, for the report
@@ -126,6 +127,10 @@ type Facts struct {
 	// answer's own total ended where its rows did; or pages went on after the
 	// last item's own key, to an end that was said or confirmed.
 	Anchored bool
+
+	// TotalAtCap: the total is just what one query is documented to hand out, and
+	// may be cut to it as the list is.
+	TotalAtCap bool
 
 	// EndShort: the last answer's own total lies beyond the last of its rows.
 	EndShort bool

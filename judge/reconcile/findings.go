@@ -126,6 +126,9 @@ func (r *ruler) doubt() {
 		r.wonder("RC026", "%s came twice on one page with other content, such as %s: items.id is not an identity", count(f.SameID, "id"), strings.Join(f.Examples, ", "))
 		r.advise("name an items.id that is unique, or several paths together")
 	}
+	if f.Merges && f.NoID > 0 {
+		r.wonder("RC026", "%s without an id: parts of one item cannot be put together", count(f.NoID, "item"))
+	}
 	if f.HasIDs && f.NoID > 0 && f.NoID == f.Distinct {
 		r.wonder("RC026", "none of the %s held has what items.id names: one that came twice with a changed field counts as two", count(f.NoID, "item"))
 		r.advise("correct items.id; without it, items are known by their content only")

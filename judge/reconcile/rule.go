@@ -119,7 +119,7 @@ func (r *ruler) counting() {
 		r.advise("a total that equals its own page needs another word beside it: a has-more flag (pages.more), or pages.end with what documents this answer as the whole")
 	}
 	lo, hi, ok := t.Band(f.Tolerance)
-	if !ok {
+	if !ok || f.TotalAtCap {
 		return
 	}
 	if s := f.Slices; s != nil && s.InRange.OK {

@@ -79,7 +79,7 @@ type Slices struct {
 // together.
 func (s *Slices) stand() bool {
 	return s.Outside.OK && s.Outside.N == 0 && s.Weakest == Counted && s.OpenCount+s.Irreducible+s.Left+len(s.Short)+len(s.Unsure) == 0 &&
-		s.Ignored == "" && s.Untiled == "" && s.Strays == 0 && s.Between == 0 && !s.Blind
+		s.Ignored == "" && s.Untiled == "" && s.Strays == 0 && s.Missed == 0 && s.Between == 0 && !s.Blind
 }
 
 // near reports whether what is held is no further from the totals than the
