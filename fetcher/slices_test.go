@@ -196,16 +196,27 @@ func shelf(ts []int, sets string) http.Handler {
 // drainShelf drains a shelf, cut by the keys.
 func drainShelf(t *testing.T, h http.Handler, keys ...*slicing.Key) (reconcile.Ruling, reconcile.Facts) {
 	t.Helper()
+	return drainPages(t, h, 20, adapters.Pages{}, slicing.Spec{Keys: keys, Wholes: []slicing.Range{{Lo: 0, Hi: 1000}, {}}[:len(keys)]})
+}
+
+// drainRack drains a rack, which has a has-more flag.
+func drainRack(t *testing.T, h http.Handler, spec slicing.Spec) (reconcile.Ruling, reconcile.Facts) {
+	t.Helper()
+	return drainPages(t, h, 10, adapters.Pages{MorePath: "more"}, spec)
+}
+
+func drainPages(t *testing.T, h http.Handler, size int, p adapters.Pages, spec slicing.Spec) (reconcile.Ruling, reconcile.Facts) {
+	t.Helper()
+	p.Style, p.NumberParam, p.SizeParam, p.SizeStart = "page", "page", "limit", size
 	r, err := adapters.NewReader(adapters.Spec{
-		URL: "http://shelf.test/items", Pages: adapters.Pages{Style: "page", NumberParam: "page", SizeParam: "limit", SizeStart: 20},
+		URL: "http://shelf.test/items", Pages: p,
 		Items: adapters.Items{Path: "items", IDs: []string{"id"}}, Total: adapters.TotalSpec{Path: "total", Kind: judge.Exact},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &fetchertest.Memory{}
-	spec := &slicing.Spec{Keys: keys, Wholes: []slicing.Range{{Lo: 0, Hi: 1000}, {}}[:len(keys)]}
-	f, err := fetcher.Drain(context.Background(), fetcher.Options{Reader: r, Sink: m, Ledger: m, Slicing: spec,
+	f, err := fetcher.Drain(context.Background(), fetcher.Options{Reader: r, Sink: m, Ledger: m, Slicing: &spec,
 		Client: fetcher.Client{Transport: transport{h}, BackoffMin: 1, BackoffMax: 2}})
 	if err != nil {
 		t.Fatal(err)

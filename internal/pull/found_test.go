@@ -72,6 +72,19 @@ func found() []scenario {
 			server: hiding, ids: 30, config: fmt.Sprintf(hidden, "id"), verdict: judge.Truncated, items: 29,
 		},
 		{
+			id: "flag-against-token", about: "has-more is false on a full page, and a token beside it goes on",
+			server: handle(func(_ http.Header, r *http.Request) string {
+				from := number(r, "after")
+				return fmt.Sprintf(`{"items":%s,"has_more":false,"next":%d}`, window(from, 10, 60), from+10)
+			}), ids: 60,
+			config: `
+source: {url: "${BASE}/items"}
+pages: {style: cursor, size: {param: limit, start: 10}, cursor: {param: after, path: next}, more: {path: has_more}}
+items: {path: items, id: id}
+limits: {retries: 3, max_requests: 400}`,
+			verdict: judge.Unknown, items: open,
+		},
+		{
 			id: "size-ignored", about: "a half body lowers the size, and the server counts its pages in a fixed size of its own",
 			server: serial(func(n int, w http.ResponseWriter, r *http.Request) {
 				skip := (number(r, "page") - 1) * 20
