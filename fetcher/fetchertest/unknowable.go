@@ -13,15 +13,18 @@ import (
 // few such sources; three kinds are told apart by how the items were lost.
 func (r Result) settled(lost []string) string {
 	t := r.Sim.Truth()
+	lost = r.unhidden(lost)
 	switch {
-	case len(r.unhidden(lost)) == 0:
+	case len(lost) == 0:
 		return "the source never served those items, and no believed total counts them"
 	case r.movedAway(lost):
 		return "an unread item moved into what had been read: an insert there and a delete here would have given the same answers"
-	case len(r.unhidden(lost)) <= r.lagging():
+	case len(lost) <= r.lagging():
 		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
 		return "the sim: " + t.Reason
+	case r.Facts.Passes > 1 && t.LastWalk:
+		return "the sim: the last walk, taken alone, is what an honest source gives"
 	case r.Facts.Everything.Clean() && !r.stirred() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
 		return "the source moved without a trace"
 	case r.agreesWronglyWith():
