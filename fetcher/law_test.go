@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	worlds    = flag.Int("worlds", 1500, "random worlds to drain, over all profiles")
+	worlds    = flag.Int("worlds", 1050, "random worlds to drain, over all profiles")
 	firstSeed = flag.Uint64("seed", 1, "seed of the first world")
 	profile   = flag.String("profile", "", "only this profile of worlds")
 	tell      = flag.Bool("tell", false, "tell the story of every world that should have been drained and was not")

@@ -58,7 +58,7 @@ func opaqueStyles() map[string]sim.API {
 // TestMovingSources holds the law, and the share of COMPLETE, at rates up to one
 // change a request.
 func TestMovingSources(t *testing.T) {
-	const runs = 50
+	const runs = 25
 	for name, api := range movingStyles() {
 		whole := 0
 		for _, percent := range []int{5, 25, 50, 100} {
@@ -94,7 +94,7 @@ func TestMovingBehindTokens(t *testing.T) {
 func TestMovingSourceHidesNoItemFromSlices(t *testing.T) {
 	for _, percent := range []int{25, 50, 100} {
 		seen := 0
-		for seed := range uint64(150) {
+		for seed := range uint64(30) {
 			w := movingWorld(seed, 200, percent)
 			w.Keyless = 151
 			r := drainSim(t, sim.New(w, cutAPI(50), 1, capped(100)), func(o *fetcher.Options) { o.Slicing.ToNow = true })
@@ -102,6 +102,6 @@ func TestMovingSourceHidesNoItemFromSlices(t *testing.T) {
 				seen++
 			}
 		}
-		t.Logf("%d %%: seen in %d of 150 runs", percent, seen)
+		t.Logf("%d %%: seen in %d of 30 runs", percent, seen)
 	}
 }

@@ -71,7 +71,7 @@ func TestRecalledReach(t *testing.T) {
 // and where nothing moves no verdict is worse than without it.
 func TestRecalledReachInWorlds(t *testing.T) {
 	told := 0
-	for seed := uint64(1); seed <= 200; seed++ {
+	for seed := uint64(1); seed <= 80; seed++ {
 		dice := rand.New(rand.NewPCG(seed, 41))
 		world := func() *sim.Sim { return sim.Random(rand.New(rand.NewPCG(seed, uint64(len(sim.Sliced)))), sim.Sliced) }
 		s := world()

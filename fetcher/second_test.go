@@ -17,7 +17,7 @@ import (
 	"lastdrop/judge/reconcile"
 )
 
-var readings = flag.Int("readings", 900, "random worlds to read twice")
+var readings = flag.Int("readings", 300, "random worlds to read twice")
 
 // A twice is a world that is read again where one reading is not enough.
 type twice struct {
