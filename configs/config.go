@@ -302,6 +302,9 @@ type Incremental struct {
 
 // Output says where the items go.
 type Output struct {
-	To string `json:"to,omitempty" doc:"The file for the items; its ending names the format: .jsonl or .ndjson, also with .gz or .zst. {start} is the start of the run."`
-	On string `json:"on" enum:"complete any" doc:"complete (default): an earlier file is only replaced by a COMPLETE run; any: always."`
+	To     string `json:"to,omitempty" doc:"The file for the items; its ending names the format: .jsonl, .ndjson or .csv, also with .gz or .zst; .parquet; .db, .sqlite or .sqlite3 for a table of an SQLite file. {start} is the start of the run. A dash in quotes is standard output."`
+	On     string `json:"on" enum:"complete any" doc:"complete (default): an earlier file is only replaced by a COMPLETE run; any: always."`
+	Table  string `json:"table,omitempty" doc:"The table of an SQLite file: with items.id its rows are upserted, without it is replaced. Default: the pull's name."`
+	Format string `json:"format,omitempty" enum:"singer" doc:"singer: Singer messages on standard output. Default: a line an item."`
+	Exec   Words  `json:"exec,omitempty" doc:"A command and its arguments, as a list, that gets the items of a COMPLETE run (on: any: of every run) on its standard input, a line each, before the file takes its place. No shell reads it."`
 }

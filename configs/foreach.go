@@ -392,6 +392,8 @@ func (r *reading) loadParent(c *Config, env func(string) (string, bool)) error {
 		r.bad(key, "that config has the same name", "give each pull its own name")
 	case p.Output.To == "":
 		r.bad(key, "that config has no output.to", "its items are read from there")
+	case !slices.Contains(lineFormats, FormatOf(p.Output.To)):
+		r.bad(key, "the output.to of that config is no file of lines", "its items are read from there: end it with one of "+strings.Join(lineFormats, ", "))
 	}
 	if len(r.errs) > 0 {
 		return r.errs

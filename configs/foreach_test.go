@@ -211,6 +211,7 @@ func TestParent(t *testing.T) {
 	for name, tc := range map[string]struct{ parent, want string }{
 		"itself":         {each, "each.yaml:6:28: for_each.pull: that config has a for_each itself"},
 		"no output":      {strings.Replace(parent, "output: {to: out/repos.jsonl}", "", 1), "that config has no output.to"},
+		"no lines":       {strings.Replace(parent, "out/repos.jsonl", "out/repos.csv", 1), "the output.to of that config is no file of lines"},
 		"the same name":  {strings.Replace(parent, "name: repos", "name: each-pull", 1), "that config has the same name"},
 		"incremental":    {strings.Replace(parent, "out/repos.jsonl", `"out/repos-{start}.jsonl"`, 1) + "incremental: {param: since}\n", "that config is incremental"},
 		"a bad parent":   {parent + "sorce: x\n", "parent.yaml:7:1: sorce: "},

@@ -81,7 +81,8 @@ func (r *reading) checkIncremental(c *Config) {
 		}
 		r.bad("incremental.format", r.quote(i.Format)+" writes no time that can be read back", cure)
 	}
-	if to := c.Output.To; to != "" && to != "-" && !strings.Contains(to, "{start}") && r.said("output.to") {
+	upserted := c.TableOf(c.Output.To) != "" && len(c.Items.ID) > 0
+	if to := c.Output.To; to != "" && to != stdout && !upserted && !strings.Contains(to, "{start}") && r.said("output.to") {
 		r.bad("output.to", "would be replaced by what is new alone", "put {start} into the file's name, so that each run has a file of its own, e.g. new-{start}.jsonl")
 	}
 	if c.Total.URL != "" {

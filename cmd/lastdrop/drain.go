@@ -299,34 +299,38 @@ func (o owners) claimAll(file string, c *configs.Config) error {
 		if !filepath.IsAbs(parent) {
 			parent = filepath.Join(filepath.Dir(file), parent)
 		}
-		if err := o.claim(parent, c.Parent.Output.To); err != nil {
+		if err := o.claim(parent, c.Parent, c.Parent.Output.To); err != nil {
 			return err
 		}
 	}
 	if c.ForEach == nil {
-		return o.claim(file, c.Output.To)
+		return o.claim(file, c, c.Output.To)
 	}
 	list, err := c.List()
 	if err != nil || len(list) == 0 { // only the parent knows them
-		return errors.Join(err, o.claim(file, c.Output.To))
+		return errors.Join(err, o.claim(file, c, c.Output.To))
 	}
 	for _, value := range list {
-		if err := o.claim(file, c.FileOf(c.Output.To, value)); err != nil {
+		if err := o.claim(file, c, c.FileOf(c.Output.To, value)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// claim notes the target of a config file. Two that write the same file are
-// refused: the later would take the earlier one's items away.
-func (o owners) claim(file, target string) error {
+// claim notes a target of a config file. Two that write the same file, or the
+// same table of one, are refused: the later would take the earlier one's items
+// away.
+func (o owners) claim(file string, c *configs.Config, target string) error {
 	if target == "" || target == sink.Stdout {
 		return nil
 	}
 	path := filepath.Clean(target)
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
+	}
+	if table := c.TableOf(target); table != "" {
+		path += " table " + table
 	}
 	if other, twice := o[path]; twice && filepath.Clean(other) != filepath.Clean(file) {
 		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, target, other)

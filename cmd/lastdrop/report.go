@@ -37,6 +37,9 @@ func printReport(w io.Writer, r reconcile.Report, color bool) {
 		p.row("slices", slicesText(r))
 		for _, o := range r.Output {
 			p.row("output", outputText(o, r.Verdict, r.State == "stopped"))
+			for _, n := range o.Notes {
+				p.wrapped("            ", n)
+			}
 		}
 	}
 	p.row("took", tookText(r))

@@ -128,6 +128,7 @@ type cursor struct {
 	begun bool
 	key   []byte // of the member, raw, with escapes if esc is set
 	esc   bool
+	keyAt int // index of the key's opening quote
 	val   Span
 }
 
@@ -162,7 +163,7 @@ func (c *cursor) next() bool {
 		if end, v, c.esc = c.s.key(c.i); v < 0 {
 			return false
 		}
-		c.key = c.s.b[c.i+1 : end-1]
+		c.key, c.keyAt = c.s.b[c.i+1:end-1], c.i
 	}
 	c.i = c.s.skip(v, c.depth)
 	c.val = Span{v, c.i}

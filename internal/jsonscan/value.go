@@ -136,3 +136,18 @@ func (v Value) Items(dst []Span) ([]Span, State) {
 	}
 	return dst, Array
 }
+
+// Members calls f with each member of an object, in order: its key, a string as it stands in the text, and its value.
+// Both share v's memory. A key that stands twice comes twice. ok is false where v is no whole object; f may then have
+// been called for a part of it.
+func (v Value) Members(f func(key, value Value)) (ok bool) {
+	if v.Type != TypeObject {
+		return false
+	}
+	s := scanner{b: v.Raw}
+	c := s.cursor(0, 0)
+	for c.next() {
+		f(Value{v.Raw[c.keyAt : c.keyAt+len(c.key)+2], TypeString}, ValueOf(c.val.In(v.Raw)))
+	}
+	return s.close(c.i) == nil
+}

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -153,4 +154,28 @@ func TestNumbersAgree(t *testing.T) {
 			t.Fatalf("the canonical form of %s is %s", raw, canon)
 		}
 	})
+}
+
+func TestMembers(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{}`:                                  "|true",
+		`{"a":1,"\u0062" : [2, 3] ,"a":null}`: `"a"=1 "\u0062"=[2, 3] "a"=null |true`,
+		`{"":{"x":"}"}}`:                      `""={"x":"}"} |true`,
+		`[1]`:                                 "|false",
+		`7`:                                   "|false",
+		`{"a":1`:                              `"a"=1 |false`,
+		`{"a":1} x`:                           `"a"=1 |false`,
+		`{"a" 1}`:                             "|false",
+	} {
+		var got strings.Builder
+		ok := ValueOf([]byte(raw)).Members(func(key, value Value) {
+			if key.Type != TypeString || value.Type != ValueOf(value.Raw).Type {
+				t.Errorf("%s: types %v and %v", raw, key.Type, value.Type)
+			}
+			got.WriteString(string(key.Raw) + "=" + string(value.Raw) + " ")
+		})
+		if text := fmt.Sprintf("%s|%v", got.String(), ok); text != want {
+			t.Errorf("%s: %s, want %s", raw, text, want)
+		}
+	}
 }

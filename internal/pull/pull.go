@@ -127,6 +127,7 @@ type pull struct {
 	before store.Counts // what earlier processes did for this run
 	span   span         // of an incremental run
 	target string
+	out    sink.Options
 	// slicing says how the source is cut, nil where it is not.
 	slicing *slicing.Spec
 	// learned are the secrets that the source hands out.
@@ -141,13 +142,16 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 	if p.target == "" {
 		return nil, fmt.Errorf("%s: no output: set output.to, or say --out FILE (- is standard output)", o.Config.Name)
 	}
-	if err := sink.Check(p.target); err != nil {
+	var err error
+	if p.out, err = p.output(""); err != nil {
+		return nil, err
+	}
+	if err := sink.Check(p.out); err != nil {
 		return nil, err
 	}
 	if err := p.checkOthers(ctx); err != nil {
 		return nil, err
 	}
-	var err error
 	p.run, err = o.Store.Begin(ctx, store.BeginOptions{Name: o.Config.Name, ConfigHash: p.hash(), Config: string(o.Config.Redacted()),
 		Version: o.Version, Fresh: o.Fresh || o.anew || p.target == sink.Stdout, Incremental: o.Config.Incremental != nil})
 	if err != nil {
@@ -206,7 +210,7 @@ func (p *pull) checkOthers(ctx context.Context) error {
 	if p.opt.Fresh || p.target == sink.Stdout {
 		return nil
 	}
-	aside := sink.Aside(p.target)
+	aside := sink.Aside(p.out)
 	if _, err := os.Stat(aside); err != nil {
 		return nil // nothing to lose
 	}
@@ -243,7 +247,11 @@ func (p *pull) hash() string {
 
 // open opens the sink, at the ledger's mark where the run was taken up.
 func (p *pull) open(ctx context.Context) error {
-	so := sink.Options{Target: p.target, Stdout: p.opt.Stdout, OnAny: p.cfg.Output.On == "any", ResumeCommitted: true}
+	so, err := p.output(p.run.ID())
+	if err != nil {
+		return err
+	}
+	so.Stop = ctx.Err
 	if p.run.Resumed() {
 		r, err := p.run.Resume(ctx)
 		if err != nil {
@@ -258,7 +266,7 @@ func (p *pull) open(ctx context.Context) error {
 			p.resume, p.before = &fetcher.Resume{State: r.State, Keys: r.Keys}, r.Counts
 		}
 	}
-	var err error
+	p.out = so
 	p.file, err = sink.Open(so)
 	if err != nil && p.resume != nil && (errors.Is(err, sink.ErrShort) || errors.Is(err, sink.ErrChanged)) {
 		return fmt.Errorf("run %s cannot go on: %w; begin anew with --fresh", p.run.ID(), err)

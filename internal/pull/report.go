@@ -19,13 +19,16 @@ func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report,
 	ruling := reconcile.Rule(f)
 	rep := p.report(f, ruling)
 	if rep.State == stateStopped && f.Stop == reconcile.StopSignal {
-		rep.Output = p.leftAside(f)
-		return rep, p.run.Finish(ctx, rep)
+		return p.stopped(ctx, f)
 	}
 	if rep.State == stateFailed {
 		return rep, errors.Join(p.file.Discard(), p.run.Finish(ctx, rep)) // nothing came: no empty file stands for it
 	}
 	out, err := p.file.Finish(ruling.Verdict == judge.Complete)
+	if errors.Is(err, context.Canceled) {
+		f.Stop, f.StopText = reconcile.StopSignal, "stopped by a signal while the output was made"
+		return p.stopped(ctx, f)
+	}
 	if err != nil && !errors.Is(err, sink.ErrReadBack) {
 		return p.fail(f, err)
 	}
@@ -36,8 +39,21 @@ func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report,
 	ruling = reconcile.Rule(f)
 	rep = p.report(f, ruling)
 	rep.Items.Written = out.Items
-	rep.Output = []reconcile.Output{{Path: out.Path, Committed: out.Committed, Items: out.Items, Bytes: out.Bytes, SHA256: out.SHA256}}
-	return rep, errors.Join(p.noteReach(ctx, f), p.run.Finish(ctx, rep))
+	rep.Output = []reconcile.Output{{Path: out.Path, Committed: out.Committed, Items: out.Items, Bytes: out.Bytes, SHA256: out.SHA256, Notes: out.Notes}}
+	if lost := errors.Join(p.noteReach(ctx, f), p.run.Finish(ctx, rep)); lost != nil {
+		return rep, lost
+	}
+	if rep.State == stateStopped || err != nil {
+		return rep, nil // it may go on, and needs what stands aside
+	}
+	return rep, p.file.Discard()
+}
+
+// stopped reports a run that a signal stopped: the commit gate was not passed.
+func (p *pull) stopped(ctx context.Context, f reconcile.Facts) (reconcile.Report, error) {
+	rep := p.report(f, reconcile.Rule(f))
+	rep.Output = p.leftAside(f)
+	return rep, p.run.Finish(ctx, rep)
 }
 
 // leftAside names where the items of a run stand that was stopped by a signal:
@@ -46,11 +62,8 @@ func (p *pull) leftAside(f reconcile.Facts) []reconcile.Output {
 	if p.target == sink.Stdout {
 		return []reconcile.Output{{Path: sink.Stdout, Committed: true, Items: f.Distinct}}
 	}
-	o := reconcile.Output{Path: p.target + ".partial", Items: f.Distinct}
-	if m, err := p.file.Sync(); err == nil { // synced at the last checkpoint already
-		o.Bytes = m.Length
-	}
-	return []reconcile.Output{o}
+	// Synced at the last checkpoint already.
+	return []reconcile.Output{{Path: sink.Aside(p.out), Items: f.Distinct, Bytes: p.file.Mark().Length}}
 }
 
 // demand adds what the operator asks for.

@@ -266,6 +266,13 @@ func (h *diskHandle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+func (h *diskHandle) ReadAt(p []byte, at int64) (int, error) {
+	if err := h.disk.step("read"); err != nil {
+		return 0, &fs.PathError{Op: "read", Path: h.name, Err: err}
+	}
+	return bytes.NewReader(h.node.data).ReadAt(p, at)
+}
+
 // Write takes a part of what it is given when it fails, as disks do.
 func (h *diskHandle) Write(p []byte) (int, error) {
 	err := h.disk.step("write")

@@ -9,15 +9,9 @@ import (
 
 // finish reads the file back, commits it if the gate is open, and lets go of it.
 func (a *aside) finish(want Mark, complete bool) (Output, error) {
-	out := Output{Path: a.partial}
-	got, err := a.readBack()
-	out.Items, out.Bytes, out.SHA256, out.Torn = got.items, got.length, got.digest(), got.torn
-	if err == nil {
-		err = got.compare(want)
-	}
+	out, err := a.check(want)
 	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrReadBack, bare(err))
-		return out, &Error{Op: "read back", Path: a.partial, Err: err, Hint: "check the disk, then start anew (--fresh)"}
+		return out, err
 	}
 	mode, open, err := a.gate(complete)
 	if err != nil {
@@ -25,6 +19,9 @@ func (a *aside) finish(want Mark, complete bool) (Output, error) {
 	}
 	if !open {
 		return out, fault("close", out.Path, a.h.Close())
+	}
+	if err := a.handOver(a.items(want.Length)); err != nil {
+		return out, err
 	}
 	if err := a.commit(mode, want.Length); err != nil {
 		return out, err
@@ -36,6 +33,33 @@ func (a *aside) finish(want Mark, complete bool) (Output, error) {
 	return out, fault("close", out.Path, a.h.Close())
 }
 
+// check reads the file back, which must be as the mark says.
+func (a *aside) check(want Mark) (Output, error) {
+	got, err := a.readBack()
+	out := Output{Path: a.partial, Items: got.items, Bytes: got.length, SHA256: got.digest(), Torn: got.torn}
+	if err == nil {
+		err = got.compare(want)
+	}
+	if err != nil {
+		return out, unlike(a.partial, err)
+	}
+	return out, nil
+}
+
+// unlike is what is read back and is not what was written.
+func unlike(path string, err error) error {
+	err = fmt.Errorf("%w: %w", ErrReadBack, bare(err))
+	return &Error{Op: "read back", Path: path, Err: err, Hint: "check the disk, then start anew (--fresh)"}
+}
+
+// handOver gives the items to whoever must have taken them before a commit.
+func (a *aside) handOver(items Lines) error {
+	if a.before == nil {
+		return nil
+	}
+	return fault("hand over", a.partial, a.before(items))
+}
+
 // readBack reads the file by its name, and not through the handle that wrote it.
 func (a *aside) readBack() (found, error) {
 	h, err := a.files.OpenFile(a.partial, os.O_RDONLY, 0)
@@ -43,7 +67,27 @@ func (a *aside) readBack() (found, error) {
 		return found{}, err
 	}
 	defer h.Close()
-	return inspect(h, a.format)
+	return inspect(stoppable{h, a.stop}, a.format)
+}
+
+// A stoppable file fails once it is told to stop.
+type stoppable struct {
+	handle
+	stop func() error
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.stop(); err != nil {
+		return 0, err
+	}
+	return s.handle.Read(p)
+}
+
+func (s stoppable) ReadAt(p []byte, at int64) (int, error) {
+	if err := s.stop(); err != nil {
+		return 0, err
+	}
+	return s.handle.ReadAt(p, at)
 }
 
 // gate tells whether the file may go to the target, and with which permissions; 0 is its own.
@@ -53,9 +97,15 @@ func (a *aside) gate(complete bool) (mode fs.FileMode, open bool, err error) {
 		return 0, false, err
 	}
 	if info == nil {
-		return 0, true, nil
+		return 0, a.allowed(false, complete), nil
 	}
-	return info.Mode().Perm(), complete || a.onAny, nil
+	return info.Mode().Perm(), a.allowed(true, complete), nil
+}
+
+// allowed is what the commit gate says. What stands behind whoever is to take the items before is not known, and
+// hence protected as if something did.
+func (a *aside) allowed(guarded, complete bool) bool {
+	return complete || a.onAny || (!guarded && a.before == nil)
 }
 
 // commit gives the file the permissions of the one it replaces, and its name.

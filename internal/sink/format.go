@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"lastdrop/internal/sink/codec"
 )
 
 // bufferSize is that of the buffers between items, compressor and file.
@@ -39,12 +37,12 @@ var formats = []struct {
 	ending string
 	format format
 }{
-	{".jsonl.gz", jsonl{gzipped{}}},
-	{".jsonl.zst", jsonl{zstandard{}}},
-	{".ndjson.gz", jsonl{gzipped{}}},
-	{".ndjson.zst", jsonl{zstandard{}}},
-	{".jsonl", jsonl{plain{}}},
-	{".ndjson", jsonl{plain{}}},
+	{".jsonl.gz", jsonl{codec.Gzip{}}},
+	{".jsonl.zst", jsonl{codec.Zstd{}}},
+	{".ndjson.gz", jsonl{codec.Gzip{}}},
+	{".ndjson.zst", jsonl{codec.Zstd{}}},
+	{".jsonl", jsonl{codec.Plain{}}},
+	{".ndjson", jsonl{codec.Plain{}}},
 }
 
 // formatOf finds the format by the ending of a target.
@@ -72,18 +70,21 @@ func emptyLength(f format) int64 {
 
 var errEnding = errors.New("its ending names no known format")
 
+// plainLines are lines that no ending asks for: those on standard output, and those that a target is made of.
+var plainLines = jsonl{codec.Plain{}}
+
 // jsonl is a line an item, compressed or not.
-type jsonl struct{ codec codec }
+type jsonl struct{ codec codec.Codec }
 
 func (j jsonl) writer(w io.Writer) itemWriter {
-	enc := j.codec.encoder(w)
+	enc := j.codec.Encoder(w)
 	return &lineWriter{in: bufio.NewWriterSize(enc, bufferSize), enc: enc}
 }
 
-func (j jsonl) reader(r io.Reader) (io.ReadCloser, error) { return j.codec.decoder(r) }
+func (j jsonl) reader(r io.Reader) (io.ReadCloser, error) { return j.codec.Decoder(r) }
 
 func (j jsonl) count(r io.Reader) (items int64, torn bool, err error) {
-	dec, err := j.codec.decoder(bufio.NewReaderSize(r, bufferSize))
+	dec, err := j.codec.Decoder(bufio.NewReaderSize(r, bufferSize))
 	if err != nil {
 		return 0, false, err
 	}
@@ -108,7 +109,7 @@ var newline = []byte{'\n'}
 
 type lineWriter struct {
 	in  *bufio.Writer
-	enc encoder
+	enc codec.Encoder
 }
 
 func (l *lineWriter) item(line []byte) error {
@@ -122,101 +123,5 @@ func (l *lineWriter) end() error {
 	if err := l.in.Flush(); err != nil {
 		return err
 	}
-	return l.enc.end()
-}
-
-// A codec is a compression whose members can stand one behind another in a file.
-type codec interface {
-	encoder(w io.Writer) encoder
-	decoder(r io.Reader) (io.ReadCloser, error)
-}
-
-// An encoder compresses what it is given.
-type encoder interface {
-	io.Writer
-	// end ends the member, an empty one too, and hands it on whole. The next Write starts another.
-	end() error
-}
-
-// plain compresses nothing.
-type plain struct{}
-
-func (plain) encoder(w io.Writer) encoder                { return plainEncoder{w} }
-func (plain) decoder(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }
-
-type plainEncoder struct{ io.Writer }
-
-func (plainEncoder) end() error { return nil }
-
-// gzipped is a gzip member a Sync.
-type gzipped struct{}
-
-func (gzipped) encoder(w io.Writer) encoder {
-	out := bufio.NewWriterSize(w, bufferSize)
-	z, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
-	return &memberEncoder{out: out, z: z, err: err}
-}
-
-func (gzipped) decoder(r io.Reader) (io.ReadCloser, error) {
-	z, err := gzip.NewReader(r)
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, fmt.Errorf("gzip: %w", err)
-	}
-	return z, nil
-}
-
-// zstdWindow is how far back a frame refers. Items repeat one another at short distance, and a reader has to
-// keep a window in memory.
-const zstdWindow = 1 << 20
-
-// zstandard is a zstd frame, with its checksum, a Sync.
-type zstandard struct{}
-
-func (zstandard) encoder(w io.Writer) encoder {
-	out := bufio.NewWriterSize(w, bufferSize)
-	z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow),
-		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithZeroFrames(true))
-	return &memberEncoder{out: out, z: z, err: err}
-}
-
-func (zstandard) decoder(r io.Reader) (io.ReadCloser, error) {
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, fmt.Errorf("zstd: %w", err)
-	}
-	return z.IOReadCloser(), nil
-}
-
-// memberEncoder ends a member by closing the compressor and starting it anew.
-type memberEncoder struct {
-	out *bufio.Writer
-	z   interface {
-		io.WriteCloser
-		Reset(w io.Writer)
-	}
-	err error // of making the compressor
-}
-
-func (m *memberEncoder) Write(p []byte) (int, error) {
-	if m.err != nil {
-		return 0, m.err
-	}
-	return m.z.Write(p)
-}
-
-func (m *memberEncoder) end() error {
-	if m.err != nil {
-		return m.err
-	}
-	if err := m.z.Close(); err != nil {
-		return err
-	}
-	if err := m.out.Flush(); err != nil {
-		return err
-	}
-	m.z.Reset(m.out)
-	return nil
+	return l.enc.End()
 }

@@ -2,9 +2,6 @@ package sink
 
 import (
 	"bufio"
-	"bytes"
-	"errors"
-	"io"
 	"os"
 	"strings"
 )
@@ -28,20 +25,13 @@ func Items(path string, do func(item []byte) error) error {
 		return fault("read", path, err)
 	}
 	defer r.Close()
-	lines := bufio.NewReaderSize(r, bufferSize)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			return nil
-		}
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return fault("read", path, err)
-		}
-		if err := do(bytes.TrimSuffix(line, newline)); err != nil {
-			return err
-		}
+	var refused error
+	err = eachLine(bufio.NewReaderSize(r, bufferSize), func(item []byte) error {
+		refused = do(item)
+		return refused
+	})
+	if refused != nil {
+		return refused
 	}
+	return fault("read", path, err)
 }

@@ -35,6 +35,7 @@ type paths interface {
 // A handle is an open file.
 type handle interface {
 	io.ReadWriteSeeker
+	io.ReaderAt
 	io.Closer
 	Truncate(size int64) error
 	Sync() error

@@ -41,14 +41,14 @@ func TestHeldByAnotherProcess(t *testing.T) {
 		t.Fatalf("%q, %v", word, err)
 	}
 	_, openErr := Open(Options{Target: target})
-	wantBusy(t, other.Process.Pid, Check(target), openErr)
+	wantBusy(t, other.Process.Pid, Check(Options{Target: target}), openErr)
 	// The end of a process, however it ends, frees its files.
 	if err := other.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = in.Close()
 	_ = other.Wait()
-	if err := Check(target); err != nil {
+	if err := Check(Options{Target: target}); err != nil {
 		t.Errorf("after its end: %v", err)
 	}
 	must(t, Options{Target: target})
@@ -71,7 +71,7 @@ func TestHeldByThisProcess(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "x.jsonl")
 	f := must(t, Options{Target: target})
 	_, openErr := Open(Options{Target: target})
-	wantBusy(t, os.Getpid(), Check(target), openErr)
+	wantBusy(t, os.Getpid(), Check(Options{Target: target}), openErr)
 	write(t, f, "1")
 	m := syncMark(t, f)
 	if err := f.Close(); err != nil {

@@ -32,25 +32,30 @@ import (
 type aside struct {
 	files layer
 	spot
-	onAny bool
-	base  Mark   // what the file begins with
-	h     handle // open and locked
-	path  string // of h: partial, or target while a committed file is not yet taken up
-	names bool   // the folder may hold a name that is not yet durable
+	onAny  bool
+	before func(Lines) error
+	stop   func() error // never nil
+	base   Mark         // what the file begins with
+	h      handle       // open and locked
+	path   string       // of h: partial, or target while a committed file is not yet taken up
+	names  bool         // the folder may hold a name that is not yet durable
 }
 
 // openAside opens and locks the file that the options mean and checks it against the mark.
 func openAside(files layer, o Options) (*aside, error) {
-	s, err := locate(files, o.Target)
+	s, err := locate(files, o)
 	if err != nil {
 		return nil, err
 	}
 	// Whoever made or renamed the file may have been stopped before the folder was fsynced.
-	a := &aside{files: files, spot: s, onAny: o.OnAny, names: true}
+	a := &aside{files: files, spot: s, onAny: o.OnAny, before: o.Before, stop: o.Stop, names: true}
+	if a.stop == nil {
+		a.stop = func() error { return nil }
+	}
 	if o.Resume != nil {
 		a.base = *o.Resume
 	}
-	err = a.open(o.Resume != nil && o.ResumeCommitted)
+	err = a.open(o.Resume != nil && o.ResumeCommitted && !o.made())
 	if err == nil {
 		err = a.verify()
 	}

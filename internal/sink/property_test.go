@@ -14,7 +14,7 @@ import (
 // TestAnyHistory lets a run live through any history of batches, syncs, lost ledger writes, stops, power
 // cuts, failing disks and closes, and wants every item exactly once at its end.
 func TestAnyHistory(t *testing.T) {
-	for _, ending := range endings {
+	for _, ending := range crashEndings {
 		t.Run(ending, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { newHistory(t, ending).play(t) })
 		})
@@ -34,7 +34,9 @@ func newHistory(t *rapid.T, ending string) *history {
 	d := newDisk(rapid.Uint64().Draw(t, "seed"))
 	h := &history{disk: d, old: rapid.Bool().Draw(t, "old")}
 	h.pull = &pull{files: d, target: "out/items" + ending}
-	h.items = rapid.SliceOfN(item(), 0, 40).Draw(t, "items")
+	if h.items = rapid.SliceOfN(item(), 0, 40).Draw(t, "items"); formOf(ending) != nil {
+		h.items = numbered(len(h.items)) // forms are made of JSON
+	}
 	if h.old {
 		d.put(h.target, oldFile, 0o600)
 	}
@@ -106,7 +108,7 @@ func (h *history) alive(t *rapid.T) bool {
 	if h.finishing && h.mark == nil {
 		h.mark = &Mark{}
 	}
-	f, err := open(h.disk, Options{Target: h.target, Resume: h.mark, ResumeCommitted: h.finishing})
+	f, err := open(h.disk, Options{Target: h.target, Resume: h.mark, ResumeCommitted: h.finishing, Form: formOf(h.target)})
 	if err != nil {
 		h.failed(t, err)
 		return false

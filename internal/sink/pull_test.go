@@ -2,18 +2,43 @@ package sink
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"lastdrop/internal/sink/codec"
+	csvform "lastdrop/internal/sink/csv"
+	pqform "lastdrop/internal/sink/parquet"
 )
 
 // endings are one target a codec.
 var endings = []string{".jsonl", ".ndjson.gz", ".jsonl.zst"}
+
+// crashEndings are those of lines, and one of each form that is made at the end.
+var crashEndings = append(slices.Clone(endings), ".csv", ".parquet")
+
+// formOf is the form of a made target, nil for one of lines.
+func formOf(target string) Form {
+	switch {
+	case strings.HasSuffix(target, ".csv"):
+		return csvform.Form{Codec: codec.Plain{}}
+	case strings.HasSuffix(target, ".csv.gz"):
+		return csvform.Form{Codec: codec.Gzip{}}
+	case strings.HasSuffix(target, ".csv.zst"):
+		return csvform.Form{Codec: codec.Zstd{}}
+	case strings.HasSuffix(target, ".parquet"):
+		return pqform.Form{}
+	}
+	return nil
+}
 
 // A pull drives a File as a run does: it knows what its ledger knows and nothing else.
 type pull struct {
@@ -26,14 +51,19 @@ type pull struct {
 
 	mark      *Mark // the ledger's word, nil before the first
 	finishing bool  // the ledger's word that Finish is about to be called
+	over      bool  // the ledger's word that the run cannot go on
+	out       Output
 }
 
 // run goes on from the ledger's word up to an item and finishes.
 func (p *pull) run(upTo int, complete bool) (Output, error) {
+	if p.over {
+		return p.out, p.next()
+	}
 	if p.finishing && p.mark == nil {
 		p.mark = &Mark{}
 	}
-	f, err := open(p.files, Options{Target: p.target, Resume: p.mark, ResumeCommitted: p.finishing, OnAny: p.onAny})
+	f, err := open(p.files, Options{Target: p.target, Resume: p.mark, ResumeCommitted: p.finishing, OnAny: p.onAny, Form: formOf(p.target)})
 	if err != nil {
 		return Output{}, err
 	}
@@ -42,7 +72,21 @@ func (p *pull) run(upTo int, complete bool) (Output, error) {
 		return Output{}, err
 	}
 	p.finishing = true
-	return f.Finish(complete)
+	out, err := f.Finish(complete)
+	if err == nil && complete {
+		p.over, p.out = true, out
+		err = f.Discard()
+	}
+	return out, err
+}
+
+// next is what a further run of the name does with what the last one left aside.
+func (p *pull) next() error {
+	f, err := open(p.files, Options{Target: p.target, Form: formOf(p.target)})
+	if err != nil {
+		return err
+	}
+	return f.Discard()
 }
 
 func (p *pull) write(f *File, upTo int) error {
@@ -102,10 +146,20 @@ func unpack(t testing.TB, name string, data []byte) []byte {
 	return out
 }
 
-// decompress reads all members with readers of its own making.
+// decompress reads all members with readers of its own making, and gives the lines of made forms back as JSON of the
+// items that numbered makes.
 func decompress(name string, data []byte) ([]byte, error) {
 	r := bytes.NewReader(data)
 	switch {
+	case strings.Contains(name, ".csv"):
+		_, ending, _ := strings.Cut(name, ".csv")
+		text, err := decompress(ending, data)
+		if err != nil {
+			return nil, err
+		}
+		return csvLines(text)
+	case strings.HasSuffix(name, ".parquet"):
+		return parquetLines(data)
 	case strings.HasSuffix(name, ".gz"):
 		z, err := gzip.NewReader(r)
 		if err != nil {
@@ -121,6 +175,47 @@ func decompress(name string, data []byte) ([]byte, error) {
 		return io.ReadAll(z)
 	}
 	return data, nil
+}
+
+// csvLines reads a table of id and pad, which has a column _item where nothing came.
+func csvLines(text []byte) ([]byte, error) {
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("no table: %w", err)
+	}
+	if head := strings.Join(rows[0], ","); head != "id,pad" && head != "_item" && head != "old" {
+		return nil, fmt.Errorf("columns %s", head)
+	}
+	var all []byte
+	for _, row := range rows[1:] {
+		all = fmt.Appendf(all, "{\"id\":%s,\"pad\":\"%s\"}\n", row[0], row[1])
+	}
+	return all, nil
+}
+
+func parquetLines(data []byte) ([]byte, error) {
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, g := range f.RowGroups() {
+		rows := g.Rows()
+		defer rows.Close()
+		for row := make([]parquet.Row, 1); ; {
+			n, err := rows.ReadRows(row)
+			if n == 1 {
+				all = fmt.Appendf(all, "{\"id\":%d,\"pad\":\"%s\"}\n", row[0][0].Int64(), row[0][1].ByteArray())
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // same compares contents and says where they part.

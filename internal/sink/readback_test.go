@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lastdrop/internal/sink/codec"
 )
 
 // TestReadBackFindsDamage lets the disk lie after the last fsync and wants Finish to find out, to say what is
@@ -92,7 +94,7 @@ func TestNoPrefixPasses(t *testing.T) {
 }
 
 func TestEmptyIsNotGzip(t *testing.T) {
-	if _, _, err := (jsonl{gzipped{}}).count(bytes.NewReader(nil)); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, _, err := (jsonl{codec.Gzip{}}).count(bytes.NewReader(nil)); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v, want io.ErrUnexpectedEOF", err)
 	}
 }

@@ -47,7 +47,7 @@ func TestRefusedByTheSystem(t *testing.T) {
 		}
 		refused(t, filepath.Join(locked, "x.jsonl"), "is not writable: permission denied")
 		refused(t, filepath.Join(open, "x.jsonl"), "x.jsonl.partial: permission denied")
-		if err := Check(filepath.Join(open, "y.jsonl")); err != nil {
+		if err := Check(Options{Target: filepath.Join(open, "y.jsonl")}); err != nil {
 			t.Errorf("a writable folder: %v", err)
 		}
 	})
@@ -56,7 +56,7 @@ func TestRefusedByTheSystem(t *testing.T) {
 func refused(t *testing.T, target, says string) {
 	t.Helper()
 	_, openErr := Open(Options{Target: target})
-	for _, err := range []error{Check(target), openErr} {
+	for _, err := range []error{Check(Options{Target: target}), openErr} {
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", target, err, says)
 		}

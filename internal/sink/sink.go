@@ -34,6 +34,18 @@ type Options struct {
 	ResumeCommitted bool
 	// OnAny opens the commit gate whatever the verdict.
 	OnAny bool
+	// Stop is asked over and over while Finish reads and makes what may be large: its error ends Finish before the commit, and the
+	// run can be resumed. Nil never stops.
+	Stop func() error
+	// Form makes the target of the items at the end; nil writes lines, as the target's ending says.
+	Form Form
+	// Table takes the items at the end, in the place of a file at the target.
+	Table Table
+	// Before gets the items when the gate is open, and the target is only written once it returns without an error.
+	// What it does cannot be taken back, so that a run which is not complete never reaches it but with OnAny.
+	Before func(Lines) error
+	// Stream makes what is written to standard output of the items; nil writes lines.
+	Stream func(w io.Writer) Stream
 }
 
 // A Mark is a place up to which a file is durable and whole. The zero Mark is the start of the file.
@@ -69,6 +81,8 @@ type Output struct {
 	SHA256 string `json:"sha256"`
 	// Torn tells that the last line has no newline. A torn file is never committed.
 	Torn bool `json:"torn,omitempty"`
+	// Notes say what is not as a reader of the output would expect.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // A place is where the bytes of a file go.
@@ -123,6 +137,9 @@ func open(files layer, o Options) (*File, error) {
 		return nil, err
 	}
 	f := &File{place: a, items: a.base.Items}
+	if o.made() {
+		f.place = &made{aside: a, form: o.Form, table: o.Table}
+	}
 	f.tally = tally{w: a, length: a.base.Length, sum: a.base.Sum}
 	f.w = a.format.writer(&f.tally)
 	return f, nil
@@ -174,7 +191,7 @@ func (f *File) Sync() (Mark, error) {
 	if err := f.sync(f.dirty); err != nil {
 		return Mark{}, err
 	}
-	return f.mark(), nil
+	return f.Mark(), nil
 }
 
 // sync ends a member of the file if asked, then settles what is new.
@@ -193,7 +210,8 @@ func (f *File) sync(end bool) error {
 	return nil
 }
 
-func (f *File) mark() Mark {
+// Mark is where everything written so far ends. It is durable where Sync or Finish has returned since.
+func (f *File) Mark() Mark {
 	return Mark{Length: f.tally.length, Items: f.items, Sum: f.tally.sum}
 }
 
@@ -203,7 +221,8 @@ func (f *File) mark() Mark {
 //
 // When what is read back is not what was written, Finish fails with [ErrReadBack], commits nothing, and the
 // Output says what was found. When Finish fails, Close is still to be called; after a success the file is
-// closed.
+// closed, but for the lines of which a Form or Table was made: Close keeps them for a resume, Discard removes them,
+// which is for a run that the ledger knows to be over.
 func (f *File) Finish(complete bool) (Output, error) {
 	if err := f.usable(); err != nil {
 		return Output{}, err
@@ -215,7 +234,7 @@ func (f *File) Finish(complete bool) (Output, error) {
 	if err := f.sync(f.dirty || f.tally.length == 0); err != nil {
 		return Output{}, err
 	}
-	out, err := f.place.finish(f.mark(), complete)
+	out, err := f.place.finish(f.Mark(), complete)
 	if err != nil {
 		return out, f.fail(err)
 	}
@@ -224,14 +243,16 @@ func (f *File) Finish(complete bool) (Output, error) {
 }
 
 // Close lets go of the file without finishing it and keeps what is aside for a resume from the last mark.
-// What was written since the last Sync is not kept for certain. Closing a closed or finished file does
-// nothing.
+// What was written since the last Sync is not kept for certain. Closing a closed file does nothing.
 func (f *File) Close() error { return f.release(true) }
 
 // Discard is Close, but removes the file aside. A committed target that was not yet taken up again stays.
 func (f *File) Discard() error { return f.release(false) }
 
 func (f *File) release(keep bool) error {
+	if m, ok := f.place.(*made); ok && f.closed {
+		return m.letGo(keep)
+	}
 	if f.closed {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -102,7 +103,7 @@ func TestEveryEnding(t *testing.T) {
 			data := read(t, target)
 			sum := sha256.Sum256(data)
 			want := Output{Path: target, Committed: true, Items: 3, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
-			if out != want {
+			if !reflect.DeepEqual(out, want) {
 				t.Errorf("output %+v, want %+v", out, want)
 			}
 			same(t, "all", unpack(t, format.ending, data), []byte("{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n"))

@@ -25,17 +25,22 @@ type spot struct {
 // Check finds out, before the first request is sent, whether [Open] could write to a target: its ending, its
 // folder, permissions, what stands there, and whether another run holds it. It touches nothing. A nil error
 // is no promise: the disk may fill and others may come first.
-func Check(target string) error {
-	return check(system{}, target)
+func Check(o Options) error {
+	return check(system{}, o)
 }
 
-func check(files layer, target string) error {
-	if target == Stdout {
+func check(files layer, o Options) error {
+	if o.Target == Stdout {
 		return nil
 	}
-	s, err := locate(files, target)
+	s, err := locate(files, o)
 	if err != nil {
 		return err
+	}
+	if o.Table != nil {
+		if err := o.Table.Check(); err != nil {
+			return fault("load into", s.shown, err)
+		}
 	}
 	h, err := files.OpenFile(s.partial, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,15 +66,27 @@ func lockFault(path string, err error) error {
 
 // Aside is the file beside a target that holds the items of a run until its
 // end.
-func Aside(target string) string {
+func Aside(o Options) string {
+	target := o.Target
 	if to, err := follow(system{}, target); err == nil {
 		target = to
 	}
-	return target + asideEnding
+	return target + o.asideEnding()
 }
 
+func (o Options) asideEnding() string {
+	if o.Table != nil {
+		return "." + o.Table.Name() + asideEnding
+	}
+	return asideEnding
+}
+
+// made tells whether the target is made of the lines at the end.
+func (o Options) made() bool { return o.Form != nil || o.Table != nil }
+
 // locate finds the spot of a target and checks all that can be checked without touching it.
-func locate(files layer, target string) (spot, error) {
+func locate(files layer, o Options) (spot, error) {
+	target := o.Target
 	s := spot{shown: target}
 	if target == "" {
 		err := errors.New("the output has no name")
@@ -79,7 +96,7 @@ func locate(files layer, target string) (spot, error) {
 	if s.target, err = follow(files, target); err != nil {
 		return s, &Error{Op: "open", Path: target, Err: err, Hint: "name the file itself"}
 	}
-	s.partial = s.target + asideEnding
+	s.partial = s.target + o.asideEnding()
 	// filepath.Dir would clean the path, and that is wrong behind a link.
 	if s.dir, _ = filepath.Split(s.target); s.dir == "" {
 		s.dir = "."
@@ -89,6 +106,10 @@ func locate(files layer, target string) (spot, error) {
 	}
 	if err := s.checkFiles(files); err != nil {
 		return s, err
+	}
+	if o.made() {
+		s.format = plainLines
+		return s, nil
 	}
 	s.format, err = formatOf(target)
 	return s, err

@@ -60,7 +60,7 @@ func TestBadTargets(t *testing.T) {
 	layOut(t)
 	before := tree(t)
 	for _, c := range badTargets {
-		checkErr := Check(c.target)
+		checkErr := Check(Options{Target: c.target})
 		_, openErr := Open(Options{Target: c.target})
 		for _, err := range []error{checkErr, openErr} {
 			if err == nil || !oneLiner(err.Error()) {
@@ -94,7 +94,7 @@ func TestCheckTouchesNothing(t *testing.T) {
 	}
 	before := tree(t)
 	for _, target := range []string{"x.jsonl", "y.jsonl", "new.ndjson.gz", "./new.jsonl.zst", "-"} {
-		if err := Check(target); err != nil {
+		if err := Check(Options{Target: target}); err != nil {
 			t.Errorf("%s: %v", target, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestNotWritable(t *testing.T) {
 		d.put("out/x.jsonl.partial", oldFile, 0o400)
 		d.readOnly[c.name] = c.err
 		_, openErr := open(d, Options{Target: "out/x.jsonl"})
-		for _, err := range []error{check(d, "out/x.jsonl"), openErr} {
+		for _, err := range []error{check(d, Options{Target: "out/x.jsonl"}), openErr} {
 			if !errors.Is(err, c.err) || !strings.HasPrefix(err.Error(), c.says) {
 				t.Errorf("%v, want %s", err, c.says)
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
+	"reflect"
 	"syscall"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestStdout(t *testing.T) {
 	out := finish(t, f, false)
 	sum := sha256.Sum256([]byte("1\n22\n3\n"))
 	want := Output{Path: "-", Committed: true, Items: 3, Bytes: 7, SHA256: hex.EncodeToString(sum[:])}
-	if out != want || b.String() != "1\n22\n3\n" {
+	if !reflect.DeepEqual(out, want) || b.String() != "1\n22\n3\n" {
 		t.Errorf("%+v, want %+v; wrote %q", out, want, b.String())
 	}
 }

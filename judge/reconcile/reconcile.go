@@ -285,4 +285,6 @@ type Output struct {
 	Items     int64  `json:"items"`
 	Bytes     int64  `json:"bytes"`
 	SHA256    string `json:"sha256"`
+	// Notes say what is not as a reader of the output would expect.
+	Notes []string `json:"notes,omitempty"`
 }

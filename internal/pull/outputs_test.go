@@ -1,0 +1,449 @@
+package pull_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"lastdrop/configs"
+	"lastdrop/internal/pull"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+	"lastdrop/store"
+)
+
+// A shop serves its things by pages of 10, with a total.
+type shop struct {
+	things atomic.Int64
+	asked  atomic.Int64
+	server *httptest.Server
+	dir    string
+	output string // the config's
+	out    bytes.Buffer
+}
+
+func newShop(t *testing.T, things int64, output string) *shop {
+	t.Helper()
+	s := &shop{dir: t.TempDir(), output: output}
+	s.things.Store(things)
+	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		n := int(s.things.Load())
+		from := min(n, 10*(number(r, "page")-1))
+		items := []string{}
+		if r.URL.Query().Has("since") { // the last 15 have changed
+			n, from = 15, min(n, from+n-15)
+		}
+		for id := from + 1; id <= min(int(s.things.Load()), from+10); id++ {
+			items = append(items, record(id, fmt.Sprintf(`,"price":%d,"tags":["a"]`, id)))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"total":%d,"items":%s}`, n, list(items))
+	}))
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+func (s *shop) path(name string) string { return filepath.Join(s.dir, name) }
+
+// drain runs the pull, of so many pages at most; 0 is all.
+func (s *shop) drain(t *testing.T, maxPages int64) (reconcile.Report, error) {
+	t.Helper()
+	return s.drainUnder(t.Context(), t, maxPages)
+}
+
+func (s *shop) drainUnder(ctx context.Context, t *testing.T, maxPages int64) (reconcile.Report, error) {
+	t.Helper()
+	env := map[string]string{"BASE": s.server.URL, "DIR": s.dir}
+	text := `
+version: 1
+name: shop
+source: {url: "${BASE}/items"}
+pages: {style: page, number: {param: page}}
+items: {path: items, id: id}
+total: {path: total}
+output: ` + s.output
+	cfg, err := configs.Parse("shop.yaml", []byte(text), func(k string) (string, bool) {
+		if v, ok := env[k]; ok {
+			return v, true
+		}
+		return os.LookupEnv(k)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(context.Background(), s.path("runs.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	s.out.Reset()
+	return pull.Run(ctx, pull.Options{Config: cfg, Store: st, MaxPages: maxPages, Version: "test", Stdout: &s.out})
+}
+
+// ids reads the ids of the items in a file, in order.
+func ids(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r io.Reader = bytes.NewReader(data)
+	switch filepath.Ext(path) {
+	case ".gz":
+		r, err = gzip.NewReader(r)
+		path = strings.TrimSuffix(path, ".gz")
+	case ".zst":
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(r)
+		r, path = z, strings.TrimSuffix(path, ".zst")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch filepath.Ext(path) {
+	case ".csv":
+		return csvIDs(t, r)
+	case ".parquet":
+		return parquetIDs(t, data)
+	case ".db":
+		return tableIDs(t, path)
+	}
+	return lineIDs(t, r)
+}
+
+func csvIDs(t *testing.T, r io.Reader) (all []string) {
+	t.Helper()
+	rows, err := csv.NewReader(r).ReadAll()
+	if err != nil || strings.Join(rows[0], ",") != "id,name,price,tags" {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	for _, row := range rows[1:] {
+		all = append(all, row[0])
+	}
+	return all
+}
+
+func parquetIDs(t *testing.T, data []byte) (all []string) {
+	t.Helper()
+	type row struct {
+		ID *int64 `parquet:"id"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		all = append(all, fmt.Sprint(*r.ID))
+	}
+	return all
+}
+
+func tableIDs(t *testing.T, path string) (all []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT id FROM shop ORDER BY rowid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, id)
+	}
+	return all
+}
+
+func lineIDs(t *testing.T, r io.Reader) (all []string) {
+	t.Helper()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		all = append(all, idOf(t, line))
+	}
+	return all
+}
+
+// upTo wants the ids 1 to n, once each.
+func upTo(t *testing.T, got []string, n int) {
+	t.Helper()
+	for i, id := range got {
+		if id != fmt.Sprint(i+1) {
+			t.Fatalf("item %d has the id %s", i, id)
+		}
+	}
+	if len(got) != n {
+		t.Fatalf("%d items, want %d", len(got), n)
+	}
+}
+
+// TestOutputs lets a run be stopped and go on, and another one end too early, over all that items can be written as.
+func TestOutputs(t *testing.T) {
+	for _, ending := range []string{".jsonl", ".ndjson.zst", ".csv", ".csv.gz", ".csv.zst", ".parquet", ".db"} {
+		t.Run(ending, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, 45, `{to: "${DIR}/x`+ending+`"}`)
+			target, aside := s.path("x"+ending), s.path("x"+ending+".partial")
+			if ending == ".db" {
+				aside = s.path("x.db.shop.partial")
+			}
+			check := func(step string, maxPages int64, v judge.Verdict, want reconcile.Output) {
+				t.Helper()
+				rep, err := s.drain(t, maxPages)
+				if err != nil || rep.Verdict != v || len(rep.Output) != 1 {
+					t.Fatalf("%s: %v, %+v", step, err, rep)
+				}
+				got := rep.Output[0]
+				if got.Path != want.Path || got.Committed != want.Committed || got.Items != want.Items || rep.Items.Written != want.Items {
+					t.Fatalf("%s: %+v, want %+v", step, got, want)
+				}
+				if sum := sha256.Sum256(whole(t, got.Path, ending)); got.SHA256 != hex.EncodeToString(sum[:]) || got.Bytes == 0 {
+					t.Errorf("%s: %+v is not what stands there", step, got)
+				}
+			}
+			check("stopped", 2, judge.Truncated, reconcile.Output{Path: target, Committed: true, Items: 20})
+			upTo(t, ids(t, target), 20)
+			before := s.asked.Load()
+			check("gone on with", 0, judge.Complete, reconcile.Output{Path: target, Committed: true, Items: 45})
+			upTo(t, ids(t, target), 45)
+			if asked := s.asked.Load() - before; asked > 4 {
+				t.Errorf("%d requests to go on: pages that were held were asked for again", asked)
+			}
+			absent(t, aside)
+			s.things.Store(60)
+			check("too early", 3, judge.Truncated, reconcile.Output{Path: aside, Items: 30})
+			upTo(t, ids(t, target), 45)
+			check("gone on with again", 0, judge.Complete, reconcile.Output{Path: target, Committed: true, Items: 60})
+			absent(t, aside)
+			files, _ := filepath.Glob(s.path("x*"))
+			if len(files) != 1 {
+				t.Errorf("left behind: %q", files)
+			}
+		})
+	}
+}
+
+// whole is what an output's SHA-256 is that of: the file, or of a table the items' JSON.
+func whole(t *testing.T, path, ending string) []byte {
+	t.Helper()
+	if ending != ".db" || strings.HasSuffix(path, ".partial") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var lines string
+	query := "SELECT group_concat(_item, char(10)) || char(10) FROM (SELECT _item FROM shop WHERE _run = (SELECT _run FROM shop ORDER BY rowid DESC LIMIT 1) ORDER BY rowid)"
+	if err := db.QueryRow(query).Scan(&lines); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(lines)
+}
+
+func absent(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s: %v, want nothing there", path, err)
+	}
+}
+
+func TestTableOfAName(t *testing.T) {
+	s := newShop(t, 12, `{to: "${DIR}/x.db", table: things.all}`)
+	if rep, err := s.drain(t, 0); err != nil || rep.Verdict != judge.Complete {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	db, err := sql.Open("sqlite", s.path("x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.QueryRow(`SELECT count(*) FROM "things.all"`).Scan(&n); err != nil || n != 12 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// What is new alone goes into the table of all.
+func TestIncrementalTable(t *testing.T) {
+	s := newShop(t, 25, `{to: "${DIR}/x.db"}`+"\nincremental: {param: since}")
+	for _, items := range []int64{25, 15} {
+		rep, err := s.drain(t, 0)
+		if err != nil || rep.Verdict != judge.Complete || !rep.Output[0].Committed || rep.Output[0].Items != items {
+			t.Fatalf("%v, %+v", err, rep)
+		}
+		upTo(t, ids(t, s.path("x.db")), 25)
+	}
+}
+
+// The store is no file for items.
+func TestTableInTheStore(t *testing.T) {
+	s := newShop(t, 12, `{to: "${DIR}/runs.sqlite"}`)
+	_, err := s.drain(t, 0)
+	var early *pull.NotStarted
+	if !errors.As(err, &early) || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSinger(t *testing.T) {
+	s := newShop(t, 25, `{to: "-", format: singer}`)
+	for _, c := range []struct {
+		maxPages int64
+		want     string
+	}{{0, "SCHEMA RECORD*25 STATE"}, {2, "SCHEMA RECORD*20"}} {
+		rep, err := s.drain(t, c.maxPages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(t, s.out.Bytes()); got != c.want {
+			t.Errorf("messages %s, want %s", got, c.want)
+		}
+		sum := sha256.Sum256(s.out.Bytes())
+		if o := rep.Output[0]; o.Path != "-" || !o.Committed || o.Bytes != int64(s.out.Len()) || o.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%+v", o)
+		}
+	}
+}
+
+// kinds lists the types of messages, runs of one as TYPE*n.
+func kinds(t *testing.T, messages []byte) string {
+	t.Helper()
+	var all []string
+	n := 0
+	for line := range bytes.Lines(messages) {
+		var m struct{ Type, Stream string }
+		if err := json.Unmarshal(line, &m); err != nil || (m.Stream != "shop") != (m.Type == "STATE") {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if len(all) > 0 && strings.HasPrefix(all[len(all)-1], m.Type) {
+			n++
+			all[len(all)-1] = fmt.Sprintf("%s*%d", m.Type, n)
+			continue
+		}
+		all, n = append(all, m.Type), 1
+	}
+	return strings.Join(all, " ")
+}
+
+// TestBeTheCommand is the command of TestExec: it keeps its input in a file, unless another file says that it shall fail.
+func TestBeTheCommand(*testing.T) {
+	dir := os.Getenv("LASTDROP_TEST_COMMAND")
+	if dir == "" {
+		return
+	}
+	data, err := io.ReadAll(os.Stdin)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "taken"), data, 0o600)
+	}
+	if _, broken := os.Stat(filepath.Join(dir, "broken")); broken == nil || err != nil {
+		fmt.Println("no space in the warehouse")
+		os.Exit(5)
+	}
+	os.Exit(0)
+}
+
+func TestExec(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SELF", self)
+	s := newShop(t, 25, `{to: "${DIR}/x.csv", exec: ["${SELF}", "-test.run=^TestBeTheCommand$"]}`)
+	t.Setenv("LASTDROP_TEST_COMMAND", s.dir)
+
+	// A run that is not complete never reaches it.
+	rep, err := s.drain(t, 1)
+	if err != nil || rep.Output[0].Committed {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	absent(t, s.path("taken"))
+	absent(t, s.path("x.csv"))
+
+	// One that it refuses fails, and is not asked for again.
+	if err := os.WriteFile(s.path("broken"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rep, err = s.drain(t, 0)
+	if err == nil || rep.State != "failed" || rep.Exit != pull.ExitNotRun || !strings.Contains(rep.Error, "status 5: no space in the warehouse") {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	absent(t, s.path("x.csv"))
+	if err := os.Remove(s.path("broken")); err != nil {
+		t.Fatal(err)
+	}
+	before := s.asked.Load()
+	rep, err = s.drain(t, 0)
+	if err != nil || rep.Verdict != judge.Complete || !rep.Output[0].Committed {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	if asked := s.asked.Load() - before; asked > 2 {
+		t.Errorf("%d requests only to give the items to the command again", asked)
+	}
+	upTo(t, ids(t, s.path("taken")), 25)
+	upTo(t, ids(t, s.path("x.csv")), 25)
+}
+
+// until is a context that is cancelled once a file stands there.
+type until struct {
+	context.Context
+	file string
+}
+
+func (u until) Err() error {
+	if _, err := os.Stat(u.file); err == nil {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A signal that comes while the output is made stops the run, and it goes on from there.
+func TestStoppedWhileMaking(t *testing.T) {
+	s := newShop(t, 25, `{to: "${DIR}/x.csv"}`)
+	rep, err := s.drainUnder(until{t.Context(), s.path("x.csv.making")}, t, 0)
+	if err != nil || rep.State != "stopped" || rep.Verdict == judge.Complete || rep.Resume == nil {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	lines, err := os.ReadFile(s.path("x.csv.partial"))
+	if o := rep.Output[0]; err != nil || o.Path != s.path("x.csv.partial") || o.Committed || o.Items != 25 || o.Bytes != int64(len(lines)) {
+		t.Errorf("%+v, %v", o, err)
+	}
+	absent(t, s.path("x.csv"))
+	if rep, err := s.drain(t, 0); err != nil || rep.Verdict != judge.Complete || !rep.Output[0].Committed {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	upTo(t, ids(t, s.path("x.csv")), 25)
+}

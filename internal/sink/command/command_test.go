@@ -1,0 +1,100 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMain lets the test binary be the command.
+func TestMain(m *testing.M) {
+	switch mode, file, _ := strings.Cut(os.Getenv("COMMAND_TEST"), " "); mode {
+	case "":
+		os.Exit(m.Run())
+	case "keep":
+		data, err := io.ReadAll(os.Stdin)
+		if err == nil {
+			err = os.WriteFile(file, []byte(os.Getenv("LASTDROP_RUN")+"\n"+strings.Join(os.Args[1:], "|")+"\n"+string(data)), 0o600)
+		}
+		if err != nil {
+			os.Exit(9)
+		}
+	case "fail":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		fmt.Println("loading")
+		fmt.Fprintln(os.Stderr, "the table is gone")
+		os.Exit(3)
+	case "one":
+		_, _ = bufio.NewReaderSize(os.Stdin, 16).ReadString('\n')
+	}
+	os.Exit(0)
+}
+
+func command(t *testing.T, mode string, args ...string) Command {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Command{Args: append([]string{self}, args...), Env: []string{"COMMAND_TEST=" + mode, "LASTDROP_RUN=r7"}}
+}
+
+func of(n int, last error) func(func([]byte) error) error {
+	return func(each func([]byte) error) error {
+		for i := range n {
+			if err := each(fmt.Appendf(nil, `{"id":%d}`, i)); err != nil {
+				return err
+			}
+		}
+		return last
+	}
+}
+
+func TestItemsOnStandardInput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "got")
+	if err := command(t, "keep "+file, "a b", "$HOME", "*", ";").Run(of(3, nil)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if want := "r7\na b|$HOME|*|;\n{\"id\":0}\n{\"id\":1}\n{\"id\":2}\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+func TestStatusIsRespected(t *testing.T) {
+	err := command(t, "fail").Run(of(100_000, nil))
+	if err == nil || !strings.Contains(err.Error(), "ended with status 3: loading\nthe table is gone") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEndsTooEarly(t *testing.T) {
+	err := command(t, "one").Run(of(1_000_000, nil))
+	if err == nil || !strings.Contains(err.Error(), "before it had read all items") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A command never sees the end of its input when the items cannot be read to their end.
+func TestItemsThatEndTooEarly(t *testing.T) {
+	gone := errors.New("gone")
+	file := filepath.Join(t.TempDir(), "got")
+	if err := command(t, "keep "+file).Run(of(3, gone)); !errors.Is(err, gone) {
+		t.Errorf("%v, want the items' error", err)
+	}
+	if got, err := os.ReadFile(file); err == nil {
+		t.Errorf("the command took %q for the whole", got)
+	}
+}
+
+func TestNoSuchCommand(t *testing.T) {
+	c := Command{Args: []string{filepath.Join(t.TempDir(), "nothing")}}
+	if err := c.Run(of(1, nil)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
