@@ -16,7 +16,7 @@ import (
 // for the names of headers and methods only.
 var allowed = []string{
 	"bytes", "encoding/csv", "encoding/json", "encoding/xml", "errors", "fmt", "io", "maps", "math", "net/http", "net/url", "regexp",
-	"slices", "strconv", "strings", "lastdrop/internal/jsonscan", "lastdrop/judge",
+	"slices", "strconv", "strings", "lastdrop/internal/jsonscan", "lastdrop/internal/secret", "lastdrop/judge",
 }
 
 // ofHTTP is what may be used of net/http.
@@ -37,7 +37,7 @@ func TestImports(t *testing.T) {
 		}
 		for _, spec := range file.Imports {
 			if path, err := strconv.Unquote(spec.Path.Value); err != nil || !slices.Contains(allowed, path) {
-				t.Errorf("%s imports %s: adapters does no I/O and knows only judge and jsonscan", e.Name(), spec.Path.Value)
+				t.Errorf("%s imports %s: adapters does no I/O and knows only judge, jsonscan and secret", e.Name(), spec.Path.Value)
 			}
 		}
 		ast.Inspect(file, func(n ast.Node) bool {

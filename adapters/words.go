@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lastdrop/internal/jsonscan"
+	"lastdrop/internal/secret"
 	"lastdrop/judge"
 )
 
@@ -109,15 +110,12 @@ func headerCount(t judge.Text) judge.Count {
 }
 
 // oneLine makes a foreign text fit for a message: one line, no control
-// characters, at most 200 characters.
+// characters, at most 200 bytes.
 func oneLine(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r == '\u2028' || r == '\u2029'
 	}), " ")
-	if r := []rune(text); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return text
+	return secret.Clip(text, 200)
 }
 
 // isURL reports whether a text is an absolute http or https URL.

@@ -12,6 +12,7 @@ import (
 
 	"lastdrop/adapters"
 	"lastdrop/internal/jsonscan"
+	"lastdrop/internal/secret"
 )
 
 // A kind sorts what one try came to. The zero value is a transport fault.
@@ -248,7 +249,7 @@ func excerpt(b []byte) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(string(b[:min(len(b), 160)]), "?"))
+	}, strings.ToValidUTF8(secret.Clip(string(b[:min(len(b), 161)]), 160), "?"))
 	return strings.Join(strings.Fields(s), " ")
 }
 

@@ -66,7 +66,8 @@ func endsInPaging(rest string) bool {
 func SensitiveVariable(name string) bool {
 	return Sensitive(name) || slices.ContainsFunc(split(name), func(w string) bool {
 		switch w {
-		case "token", "secret", "password", "passwd", "pwd", "apikey", "credential", "credentials", "bearer", "passphrase", "pat":
+		case "token", "secret", "password", "passwd", "pwd", "apikey", "credential", "credentials", "bearer", "passphrase", "pat",
+			"pass", "passcode", "pw", "pin", "tok", "jwt":
 			return true
 		}
 		return false

@@ -30,6 +30,7 @@ func TestSensitive(t *testing.T) {
 func TestSensitiveVariable(t *testing.T) {
 	for name, want := range map[string]bool{
 		"HN_TOKEN": true, "GITHUB_TOKEN_RO": true, "GITHUB_PAT": true, "DB_PASSWORD_FILE": true, "API_KEY": true, "MY_SECRET_2": true,
+		"TOK": true, "MY_PW": true, "PASS_2": true, "PAT": true,
 		"REGION": false, "PAGE_SIZE": false, "HOME": false, "SORT_KEY": false, "BASE_URL": false,
 	} {
 		if got := SensitiveVariable(name); got != want {

@@ -108,6 +108,17 @@ func (s *Set) Hide(text string) string {
 	return Redacted
 }
 
+// Clip returns text as it is where it has at most n bytes. Of a longer one it
+// returns the beginning up to the last space, quote or angle bracket within n
+// bytes, and "…": a text is often cut before it comes to a place that knows
+// the secrets, and half a secret would not be found there.
+func Clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return text[:strings.LastIndexAny(text[:n+1], " \t\r\n\"'<>")+1] + "…"
+}
+
 // Has reports whether a secret stands in text, in any form.
 func (s *Set) Has(text string) bool { return len(find(s.known(), text)) > 0 }
 

@@ -51,6 +51,26 @@ func TestHide(t *testing.T) {
 	}
 }
 
+// A text may be cut anywhere before the secrets are hidden in it: wherever the
+// cut falls, nothing of a secret may stay.
+func TestClipLeavesNoHalfSecret(t *testing.T) {
+	const token = "s3cr3t-9f8e7d6c5b4a"
+	set := NewSet(token)
+	for _, text := range []string{
+		"Bearer " + token + " is not known", `{"error":"denied","got":"` + token + `","more":"text"}`, "<b>" + token + "</b> and more", token + token,
+	} {
+		for n := range len(text) + 2 {
+			got := set.Hide(Clip(text, n))
+			if strings.Contains(got, token[:3]) {
+				t.Errorf("Clip(%q, %d) gives %q", text, n, got)
+			}
+			if n >= len(text) && Clip(text, n) != text {
+				t.Errorf("Clip(%q, %d) cuts", text, n)
+			}
+		}
+	}
+}
+
 func TestAddBasicHidesHeader(t *testing.T) {
 	s := NewSet()
 	s.AddBasic("us er", "pässwörd?>")
