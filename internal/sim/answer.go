@@ -51,6 +51,8 @@ type answer struct {
 	fail failure
 	// hold is waited before the answer; stall behind the bytes sent.
 	hold, stall time.Duration
+	// charset is what the body was re-encoded in; empty is UTF-8.
+	charset string
 	// signed is the digest of the honest bytes.
 	signed uint64
 }

@@ -162,8 +162,8 @@ func (Charset) stage() stage   { return onWire }
 func (Charset) harm() harm     { return harmless }
 
 func (e Charset) apply(x *exchange) {
-	if !x.text() {
-		x.idle()
+	if !x.text() || x.ans.charset != "" {
+		x.idle() // a body has one charset
 		return
 	}
 	encode := latin1
@@ -171,6 +171,7 @@ func (e Charset) apply(x *exchange) {
 		encode = utf16
 	}
 	x.ans.setBody(encode(x.ans.body))
+	x.ans.charset = e.Of
 	x.ans.header.Set("Content-Type", "application/json; charset="+e.Of)
 }
 
