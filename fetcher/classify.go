@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,6 +60,8 @@ func (d *drain) read(at adapters.Position, req adapters.Request, a raw, now time
 		out.kind, out.text = kindOther, fmt.Sprintf("a redirect led to another origin, which answered with status %d", a.status)
 	case limited(a):
 		out.limit(now)
+	case a.session != "":
+		out.kind, out.text = kindExpired, "the server ended the session: it took the cookie "+strconv.Quote(secret.Clip(a.session, 60))+" back"
 	case d.documentedEnd(a):
 		out.kind, out.text = kindEnd, fmt.Sprintf("status %d, which this API documents as its end", a.status)
 	case a.status == http.StatusGone:

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"sync"
 )
 
@@ -11,11 +12,17 @@ import (
 // the source's own origin: only its answers are read for them, and only its
 // requests carry them. A walk begins with none, so that each pass is a session
 // of its own, and so is the one that a resumed run begins anew.
+//
+// A session that the server takes back in the middle of a walk is over: what
+// comes then may be another caller's view of the list, so that no answer of the
+// walk counts any more. A changed value says nothing; many servers renew theirs
+// with every answer.
 type cookies struct {
 	learn func(value string) // is told every value, so that texts can hide it
 
-	mu  sync.Mutex
-	jar http.CookieJar
+	mu   sync.Mutex
+	jar  http.CookieJar
+	gone string // a cookie that was sent and taken back
 }
 
 func newCookies(learn func(string)) *cookies {
@@ -32,7 +39,7 @@ func (c *cookies) forget() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.jar = jar
+	c.jar, c.gone = jar, ""
 }
 
 func (c *cookies) of(u *url.URL) []*http.Cookie {
@@ -50,5 +57,25 @@ func (c *cookies) keep(u *url.URL, resp *http.Response) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	before := c.jar.Cookies(u)
 	c.jar.SetCookies(u, set)
+	if c.gone != "" || len(set) == 0 {
+		return
+	}
+	after := c.jar.Cookies(u)
+	for _, k := range before {
+		if !slices.ContainsFunc(after, func(b *http.Cookie) bool { return b.Name == k.Name }) {
+			c.gone = k.Name
+		}
+	}
+}
+
+// over names the cookie whose session the server took back, "" for none.
+func (c *cookies) over() string {
+	if c == nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gone
 }

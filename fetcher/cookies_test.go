@@ -126,6 +126,42 @@ func TestCookiesOfAWalk(t *testing.T) {
 	}
 }
 
+// Once the server takes the session back, what it shows is a guest's view, whose
+// "no more" is no end of the list. A new session that lasts drains it.
+func TestSessionTakenBack(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		times   int // how many sessions are taken back, on their second page
+		verdict judge.Verdict
+		lines   int
+	}{{"once", 1, judge.Complete, 35}, {"always", 1000, judge.Truncated, 10}} {
+		api := &sessions{n: 35}
+		taken := 0
+		handler := func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("token") == "" || taken >= c.times {
+				api.ServeHTTP(w, r)
+				return
+			}
+			taken++
+			http.SetCookie(w, &http.Cookie{Name: "sid", Path: "/", MaxAge: -1})
+			fmt.Fprint(w, `{"rows":[{"id":10},{"id":11}],"next":null}`)
+		}
+		client := quick()
+		client.Cookies = true
+		o, s := options(t, sessionSpec(serve(t, handler).URL), client)
+		f, err := Drain(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ruled(f); got != c.verdict || len(s.lines) != c.lines {
+			t.Errorf("taken back %s: %v with %d lines, want %v with %d", c.name, got, len(s.lines), c.verdict, c.lines)
+		}
+		if taken == 0 || taken > 10 {
+			t.Errorf("taken back %s: %d sessions", c.name, taken)
+		}
+	}
+}
+
 // lastState keeps what a resume needs.
 type lastState struct {
 	*store

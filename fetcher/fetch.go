@@ -31,11 +31,12 @@ type raw struct {
 	body     []byte // decoded
 	wire     int64  // bytes read
 	expected judge.Count
-	err      error // no answer at all
-	short    bool  // the body ended before it was whole
-	cut      bool  // by our own limits.max_body
-	reset    bool  // the connection broke after the last declared byte
-	undone   error // the body cannot be decoded: no answer
+	err      error  // no answer at all
+	short    bool   // the body ended before it was whole
+	cut      bool   // by our own limits.max_body
+	reset    bool   // the connection broke after the last declared byte
+	undone   error  // the body cannot be decoded: no answer
+	session  string // the cookie whose session the server took back
 }
 
 // A client asks for pages. Retries of the very same request run inside
@@ -201,6 +202,7 @@ func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
 		x.read = true
 		x.last = readAnswer(resp, c.opt.MaxBody)
 		x.last.started, x.last.duration = x.began, time.Since(x.began)
+		x.last.session = c.cookies.over()
 		x.again, x.pause = x.policy(x.last)
 		if x.again {
 			return errAgain
