@@ -155,7 +155,7 @@ func (r *ruler) anchored() bool {
 	f := r.f
 	t := &f.Totals
 	return f.Anchored && f.Stop == StopEnd && t.Moved > 0 && f.Movement.Verified() && f.PassItems > 0 &&
-		!t.TooWide(f.MaxDrift) && t.Explains(f.Distinct) && f.PassTotals.Explains(f.PassItems)
+		!t.TooWide(f.MaxDrift) && (f.Distinct >= t.Max || !t.toAndFro()) && t.Explains(f.Distinct) && f.PassTotals.Explains(f.PassItems)
 }
 
 // below rules on fewer items than the least live total.
@@ -187,9 +187,13 @@ func (r *ruler) within(lo, hi int64) {
 		return
 	}
 	tolerated := f.Tolerance.Of(t.Max)
-	flapped := t.Flapped && f.Distinct < t.Max && f.Distinct < t.Last && !r.passFits()
+	flapped := f.Distinct < t.Max && (t.toAndFro() || t.Flapped && f.Distinct < t.Last) && !r.passFits()
 	if flapped && t.Max-f.Distinct > tolerated {
-		r.wonder("RC006", "held %s distinct items; the total fell to %s and came back to %s: a page may have left items out of both", num(f.Distinct), num(t.Min), num(t.Last))
+		back := t.Last
+		if t.toAndFro() {
+			back = t.Max
+		}
+		r.wonder("RC006", "held %s distinct items; the total fell to %s and came back to %s: a page may have left items out of both", num(f.Distinct), num(t.Min), num(back))
 		return
 	}
 	r.exact = f.Distinct >= t.Min && f.Distinct <= t.Max || r.passFits()

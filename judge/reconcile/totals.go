@@ -114,6 +114,13 @@ func (t *Totals) take(v int64) {
 	t.Last, t.Min, t.Max = v, min(t.Min, v), max(t.Max, v)
 }
 
+// toAndFro reports a total that knows two values only, more than one item apart,
+// and changed between them three times or more: two views of the list that
+// answer by turns, rather than a list that moves.
+func (t *Totals) toAndFro() bool {
+	return t.Moved >= 3 && t.Max-t.Min >= 2 && t.Variation == int64(t.Moved)*(t.Max-t.Min)
+}
+
 // Believed reports whether the live totals may count: there are some, and
 // they are no mere echo of their own pages. An echo that nothing contradicts
 // is not believed before a request past it came back empty (Confirm).
