@@ -27,6 +27,8 @@ func (r Result) settled(lost []string) string {
 		return "the sim: the last walk, taken alone, is what an honest source gives"
 	case r.Facts.Everything.Clean() && !r.stirred() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
 		return "the source moved without a trace"
+	case r.fellAsIfDeleted():
+		return "a wrong total fell to fewer than are held: an honest one does where items are deleted behind the walk"
 	case r.agreesWronglyWith():
 		return "the server's exact total is wrong, agrees with what it served, and the request past it brought nothing"
 	case r.liar() && !r.Facts.Totals.Believed() && r.Facts.Lied == "" && r.Facts.Unconfirmed == "":
@@ -127,6 +129,14 @@ func (r Result) removals() int {
 		n += r.Sim.Requests() / every
 	}
 	return n
+}
+
+// fellAsIfDeleted reports whether a jittering total did nothing but fall, and
+// all that it declared at first is held, by a walk whose borders all fit.
+func (r Result) fellAsIfDeleted() bool {
+	t, m := r.Facts.Totals, r.Facts.Everything
+	fell := t.Last == t.Min && t.Variation == t.Max-t.Min
+	return r.Sim.API.Total.Kind == sim.TotalJitter && fell && r.Facts.Distinct == t.Max && m.Verified() && m.Shifts == 0
 }
 
 // agreesWronglyWith reports whether a wrong exact total equals what was held,
