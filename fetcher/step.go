@@ -160,8 +160,8 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 			s.Unconfirmed = "the request past the end was answered with items from the middle of what had been read"
 			s.Move.Unverified++
 		}
-		if rows := int64(len(p.Items)); m.HasLast && m.Joins && rows < int64(p.Size) {
-			lapped = rows // all of it was read before, up to the last item: what came before it pushed it on
+		if rows := int64(len(p.Items)); m.HasLast && m.Joins && rows < int64(p.Size) && (!sh.keyset || tail) {
+			lapped = rows // all of it was read before, up to the last item: what came before it pushed it on; a key is not pushed
 		}
 		s.settleConfirmed(p, lapped, st)
 		return

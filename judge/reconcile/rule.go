@@ -82,6 +82,8 @@ func (r *ruler) settled() bool {
 		return false // the last pass is itself short of its own total
 	} else if !ok && f.Passes > 1 && f.PassNew > 0 {
 		return false // passes end when one finds nothing new
+	} else if !ok && f.Passes > 1 && f.EndStrength < Declared && f.PassItems < f.Distinct {
+		return false // and an end that nobody said may have come too early in this one
 	}
 	return f.Movement.Verified() && !f.EndShort
 }

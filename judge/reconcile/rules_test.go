@@ -94,6 +94,28 @@ func ruleCases() []ruleCase {
 		{"RC006", "a total that fell and came back", with(whole(), func(f *F) {
 			f.Totals, f.Distinct, f.ReadBack, f.MaxDrift = observed(page(251, 100, 100, 0), page(249, 100, 100, 100), page(251, 50, 100, 200)), 250, judge.N(250), 5
 		}), u, u},
+		{"RC006", "a total that goes to and fro between two values", with(whole(), func(f *F) {
+			f.Totals = observed(page(253, 100, 100, 0), page(250, 100, 100, 100), page(253, 30, 100, 200), page(250, 20, 100, 230))
+			f.PassTotals, f.PassItems, f.Anchored, f.MaxDrift = f.Totals, 251, true, 5
+			f.Distinct, f.Received, f.ReadBack = 251, 251, judge.N(251)
+			f.Movement = reconcile.Movement{Moved: 3}
+			f.Everything = f.Movement
+		}), u, u},
+		{"RC001", "one that moves as far, by steps", with(whole(), func(f *F) {
+			f.Totals = observed(page(253, 100, 100, 0), page(252, 100, 100, 100), page(253, 30, 100, 200), page(250, 20, 100, 230))
+			f.PassTotals, f.PassItems, f.Anchored, f.MaxDrift = f.Totals, 251, true, 5
+			f.Distinct, f.Received, f.ReadBack = 251, 251, judge.N(251)
+			f.Movement = reconcile.Movement{Moved: 3}
+			f.Everything = f.Movement
+		}), c, c},
+		{"RC006", "a clean pass to an unsaid end that came to fewer than are held", with(ended(), func(f *F) {
+			f.EndStrength, f.Passes, f.PassItems = reconcile.Assumed, 2, 30
+			f.Everything = reconcile.Movement{Shifts: 4}
+		}), u, u},
+		{"RC039", "one that came to all of them", with(ended(), func(f *F) {
+			f.EndStrength, f.Passes, f.PassItems = reconcile.Assumed, 2, 250
+			f.Everything = reconcile.Movement{Shifts: 4}
+		}), u, c},
 		{"RC001", "one that did by no more than the tolerance", with(whole(), func(f *F) {
 			f.Totals, f.Distinct, f.ReadBack, f.MaxDrift = observed(page(251, 100, 100, 0), page(249, 100, 100, 100), page(251, 50, 100, 200)), 250, judge.N(250), 5
 			f.Tolerance.Items = 1
