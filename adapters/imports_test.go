@@ -2,13 +2,10 @@ package adapters_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
+
+	"lastdrop/internal/importtest"
 )
 
 // allowed is all that this package may import: it turns bytes into claims, so
@@ -23,30 +20,19 @@ var allowed = []string{
 var ofHTTP = []string{"Header", "MethodGet", "MethodPost"}
 
 func TestImports(t *testing.T) {
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, spec := range file.Imports {
-			if path, err := strconv.Unquote(spec.Path.Value); err != nil || !slices.Contains(allowed, path) {
-				t.Errorf("%s imports %s: adapters does no I/O and knows only judge, jsonscan and secret", e.Name(), spec.Path.Value)
+	for _, f := range importtest.Files(t, "*.go") {
+		for _, path := range f.Imports(t) {
+			if !slices.Contains(allowed, path) {
+				t.Errorf("%s imports %s: adapters does no I/O and knows only judge, jsonscan and secret", f.Name, path)
 			}
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(f.AST, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
 			if !ok {
 				return true
 			}
 			if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "http" && !slices.Contains(ofHTTP, sel.Sel.Name) {
-				t.Errorf("%s uses http.%s: of net/http only %v are pure", e.Name(), sel.Sel.Name, ofHTTP)
+				t.Errorf("%s uses http.%s: of net/http only %v are pure", f.Name, sel.Sel.Name, ofHTTP)
 			}
 			return true
 		})
