@@ -337,8 +337,7 @@ func (s *State) refusedPast(a *answer, st *step) {
 		s.stop(reconcile.StopEnd, "the page past the total is refused: "+a.text)
 		return
 	}
-	s.EchoAgain = true
-	s.settleConfirmed(&adapters.Page{}, 0, st)
+	s.settleConfirmed(nil, 0, st)
 	if s.EndStrength == reconcile.None {
 		s.StopText = "the page past the last one is refused: " + a.text
 	}
@@ -368,9 +367,9 @@ func (s *State) noPage(sh shape, a *answer, st *step) {
 		s.MoreHere = true
 		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
 	case a.kind == kindTrouble && s.Counts.Held > 0 && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleError:
-		s.settleConfirmed(&adapters.Page{}, 0, st)
+		s.settleConfirmed(nil, 0, st)
 	case a.kind == kindTrouble && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleMissing && sh.absentIsEmpty:
-		s.settleConfirmed(&adapters.Page{}, 0, st)
+		s.settleConfirmed(nil, 0, st)
 	default:
 		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", describe(s.At), a.text))
 	}

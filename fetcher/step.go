@@ -181,11 +181,16 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 	s.goOn(sh, p, m, 0, st)
 }
 
-// settleConfirmed ends a walk whose request past the end brought nothing new.
+// settleConfirmed ends a walk whose request past the end brought nothing new. p
+// is nil where it was answered by no page: then nothing was shown of what stands
+// there, and no total of it.
 func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
-	why := s.Confirming
+	why, shown := s.Confirming, p != nil
+	if !shown {
+		p = &adapters.Page{}
+	}
 	rows := len(p.Items) + p.Nulls + p.Rejected
-	if why == confirmEcho && s.PassTotals.Doubtful() && rows == 0 && !s.EchoAgain {
+	if why == confirmEcho && s.PassTotals.Doubtful() && rows == 0 && shown && !s.EchoAgain {
 		s.EchoAgain = true // one empty page may be a passing fault, and much hangs on this one
 		st.action, st.cause = judge.ActionRetry, "an empty page past a total that may only echo: once more"
 		return
@@ -193,7 +198,7 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 	if int64(rows) > lapped && s.Move.Moved > 0 {
 		s.Move.Unverified++ // the total moves, and what stands past it was not shown
 	}
-	s.Confirming, s.PastEnd = confirmNone, int64(rows) <= lapped
+	s.Confirming, s.PastEnd = confirmNone, shown && int64(rows) <= lapped
 	total := judge.Count{}
 	if t, ok := mainTotal(p); ok {
 		total = judge.N(t.Value)
@@ -201,7 +206,7 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 		s.EndRank = ranked && p.Start.N+int64(rows) >= t.Value
 		s.EndShort = ranked && p.Start.N+int64(rows) < t.Value
 	}
-	if !s.PassTotals.Collapsed && (rows == 0 || (int64(rows) <= lapped && rows < p.Size)) { // nothing past the end: empty, or its overlap alone and not full
+	if shown && !s.PassTotals.Collapsed && (rows == 0 || (int64(rows) <= lapped && rows < p.Size)) { // nothing past the end: empty, or its overlap alone and not full
 		s.Totals.Confirm(total)
 		s.PassTotals.Confirm(total)
 	}

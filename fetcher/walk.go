@@ -301,6 +301,7 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 		return false // an early empty page is asked again first
 	}
 	s.Move.Shifts++
+	s.doubtUnlapped()
 	s.Borders++
 	if s.Borders > 12 {
 		s.Borders, s.Forced, s.Loose, s.NoLap = 0, true, true, true
@@ -333,15 +334,12 @@ func (s *State) sizeIgnored(p *adapters.Page, st *step) bool {
 func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *step) bool {
 	if !moved {
 		s.Unlapped++
-		if s.Move.Moved > 0 && !s.declaredReach() {
+		if s.Move.Moved+s.Move.Shifts > 0 && !s.declaredReach() {
 			s.Move.Unverified++ // the source moves, and this border was not looked at
 		}
 		return false
 	}
-	if s.Unlapped > 0 && !s.declaredReach() {
-		s.Move.Unverified++ // it may have moved before, one in and one out, at a border that was not looked at
-		s.Unlapped = 0
-	}
+	s.doubtUnlapped()
 	if !sh.lap || s.NoLap || s.Size < 2 || s.Overlap > 0 || s.declaredReach() {
 		s.Move.Unverified++
 		return false
@@ -350,6 +348,15 @@ func (s *State) wantLap(sh shape, p *adapters.Page, m *match, moved bool, st *st
 	st.note("shift", "the total moved between two pages: the border at item %d is read again with an overlap", s.At.Offset)
 	st.cause = "the total moved: again, with an overlap"
 	return true
+}
+
+// doubtUnlapped doubts the borders before this one that were not looked at: a
+// source that moves now may have moved then, one in and one out.
+func (s *State) doubtUnlapped() {
+	if s.Unlapped > 0 && !s.declaredReach() {
+		s.Move.Unverified++
+		s.Unlapped = 0
+	}
 }
 
 // declaredReach reports that the server's own page count is so far below its
@@ -385,6 +392,7 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 	case sh.rank:
 		if extra := int64(m.Prefix) - lapped; extra > 0 {
 			s.Move.Shifts++
+			s.doubtUnlapped()
 			if s.Grown < extra {
 				s.Move.Unstable += extra // inserts would have raised the total
 			}

@@ -144,7 +144,7 @@ func (r Result) fellAsIfDeleted() bool {
 // every total of the run wrong in the same way, so that none of them differs.
 func (r Result) agreesWronglyWith() bool {
 	kind := r.Sim.API.Total.Kind
-	still := kind == sim.TotalJitter && r.Facts.Totals.Moved == 0 // it might as well be fixed
+	still := kind == sim.TotalJitter && r.Facts.PassTotals.Moved == 0 // in the last walk, it might as well be fixed
 	if kind != sim.TotalFixed && kind != sim.TotalEcho && !still && r.Sim.Counts()["wrong_total"] == 0 {
 		return false
 	}
@@ -180,9 +180,12 @@ func (r Result) endedOnEmptyPage() bool {
 }
 
 // skippedBehindToken reports whether items were skipped by a token or link
-// that a client cannot look into, where no believed total counts them.
+// that a client cannot look into, where no believed total counts them. The token
+// of a page in another order skips too, where no item came again.
 func (r Result) skippedBehindToken() bool {
-	if r.Facts.Totals.Believed() || r.Sim.Counts()["skip"] == 0 {
+	fired := r.Sim.Counts()
+	shuffled := fired["shuffle"] > 0 && r.Facts.Everything.Clean() && r.Facts.Repeated == 0
+	if r.Facts.Totals.Believed() || fired["skip"] == 0 && !shuffled {
 		return false
 	}
 	return r.Sim.API.Addressing == sim.ByToken || (r.Sim.API.Addressing == sim.ByKey && r.Sim.API.Style == sim.Link) || r.Sim.API.Addressing == sim.ByKey && r.Sim.API.Style == sim.NextURL
