@@ -25,7 +25,7 @@ func (r Result) settled(lost []string) string {
 		return "the sim: " + t.Reason
 	case r.Facts.Passes > 1 && t.LastWalk:
 		return "the sim: the last walk, taken alone, is what an honest source gives"
-	case r.Facts.Everything.Clean() && !r.stirred() && r.Facts.Conflicts == 0 && len(lost) <= r.removals():
+	case r.Facts.Everything.Clean() && !r.stirred() && r.Facts.Conflicts == 0 && len(lost) <= r.removals()+r.lagging():
 		return "the source moved without a trace"
 	case r.fellAsIfDeleted():
 		return "a wrong total fell to fewer than are held: an honest one does where items are deleted behind the walk"
