@@ -93,7 +93,7 @@ func (d *drain) elsewhere(a raw) bool {
 func (a *answer) refused() {
 	a.kind, a.text = kindRefused, fmt.Sprintf("status %d: %s", a.status, excerpt(a.body))
 	a.window = windowWording(a.body)
-	if a.status != 401 && a.status != 403 && expiredWording(a.body) {
+	if !denied(a) && expiredWording(a.body) {
 		a.kind = kindExpired
 	}
 }

@@ -326,6 +326,12 @@ func (d *drain) endPass(ctx context.Context) {
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max && !(s.anchored(d.shape) && s.PassTotals.Explains(s.PassItems)) {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}
+	if d.shape.tied() && s.Move.Moved > 0 {
+		s.Move.Unverified++ // items of one key on both sides of a border are lost, and a total that moves does not count them
+	}
+	if s.gap() && s.Move.Moved > 0 {
+		s.Move.Unverified++ // what a page left out may be what the total seemed to lose
+	}
 	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
 	if !s.wantsPass(d.shape, d.opt.Passes, d.opt.Tolerance, d.opt.MaxDrift) {
 		return

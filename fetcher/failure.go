@@ -78,10 +78,13 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 func saysNoMore(a *answer) bool {
 	switch a.kind {
 	case kindExpired, kindPassing, kindRefused, kindTrouble, kindNothing:
-		return a.status != 401 && a.status != 403 && !a.window
+		return !denied(a) && !a.window
 	}
 	return false
 }
+
+// denied reports an answer that is about who asks, and says nothing of the list.
+func denied(a *answer) bool { return a.status == 401 || a.status == 403 }
 
 // noSuchPage knows the statuses with which servers refuse a page past the end.
 func noSuchPage(status int) bool {
@@ -296,7 +299,7 @@ func (s *State) refused(sh shape, a *answer, asked int, st *step) {
 		s.reach(a.text)
 	case s.Counts.Held == 0:
 		s.stop(s.first(reconcile.StopRefused), a.text)
-	case s.atEnd(sh):
+	case s.atEnd(sh) && !denied(a):
 		s.Ended = true
 		s.stop(reconcile.StopEnd, "the total is reached, and the server refuses the page after it: "+a.text)
 	case a.window || (sh.rank && s.short() > 0 && (sizeStatus || a.status == 416)):
@@ -327,7 +330,7 @@ func (s *State) refusedPast(a *answer, st *step) {
 		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
 		return
 	}
-	if a.status == 401 || a.status == 403 {
+	if denied(a) {
 		s.halt(reconcile.StopRefused, a.text)
 		return
 	}

@@ -403,6 +403,9 @@ func (s *State) atTotal(sh shape, p *adapters.Page, st *step) {
 	case !s.Trusted && s.PassTotals.Echoes > 0 && s.PassTotals.Last == int64(len(p.Items)):
 		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the last page holds as many items as its total %d says: asking past it", s.PassTotals.Last), st)
 		return
+	case sh.rank && !s.pastTotal(sh, p.Next.At):
+		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("as many items came as the total %d says, and the position stands before it: asking on", s.PassTotals.Last), st)
+		return
 	case s.Totals.Moved > 0 || s.Move.Shifts > 0: // one that stands still while rows move counts something else
 		s.askPast(p.Next.At, confirmEcho, fmt.Sprintf("the source moved: asking past its total %d", s.PassTotals.Last), st)
 		return

@@ -48,6 +48,12 @@ func newShape(spec adapters.Spec) shape {
 	return sh
 }
 
+// tied reports whether items of one key may stand on both sides of a border:
+// pages go on after the last key, and nothing says that no two items share one.
+func (sh shape) tied() bool {
+	return sh.keyset && !bool(sh.keyIsID) && !sh.pages.KeysetInclusive && !sh.pages.SortUnique
+}
+
 // A step is what the loop does with an answer.
 type step struct {
 	hold   bool              // the page's items are held
@@ -412,6 +418,23 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 	}
 }
 
+// unfilled notes a page that holds fewer rows than were asked for, although its
+// own total counts further ones behind them.
+func (s *State) unfilled(sh shape, p *adapters.Page) {
+	rows := len(p.Items) + p.Nulls + p.Rejected
+	t, ok := mainTotal(p)
+	if !sh.rank || !ok || t.Kind != judge.Exact || !p.Start.OK || rows >= p.Size || p.Start.N+int64(rows) >= t.Value {
+		return
+	}
+	if s.Unfilled == 0 || p.Size < s.Unfilled {
+		s.Unfilled = p.Size
+	}
+}
+
+// gap reports whether a page of this pass left something out: the server fills
+// pages of its size elsewhere.
+func (s *State) gap() bool { return s.Unfilled > 0 && s.MaxRows >= s.Unfilled }
+
 // holdPage counts a held page.
 func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	c := &s.Counts
@@ -431,6 +454,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.PassNew += int64(m.New)
 	s.MaxRows = max(s.MaxRows, len(p.Items)+p.Nulls+p.Rejected)
 	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
+	s.unfilled(sh, p)
 	if p.Disorder != "" {
 		s.Ties = p.Disorder
 	}
@@ -450,7 +474,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	}
 	keep(&s.Wording, p.Wording)
 	keep(&s.Notices, p.Notices)
-	if sh.keyset && !sh.pages.KeysetInclusive && !bool(sh.keyIsID) && !sh.pages.SortUnique && s.Ties == "" {
+	if sh.tied() && s.Ties == "" {
 		s.Ties = fmt.Sprintf("pages go on after the last %s, which is not the id: items that share one can be lost at a border", sh.pages.KeysetPath)
 	}
 	if sh.keyset && sh.pages.KeysetInclusive && s.Page > 1 && len(p.Items) > 0 && m.Fresh == len(p.Items) {

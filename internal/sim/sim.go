@@ -170,8 +170,8 @@ func (s *Sim) record(x *exchange) {
 	if !x.void {
 		e.items = x.page.items()
 		e.Items = len(e.items)
-		e.others = s.others(x.page.rows)
 	}
+	e.others = s.others(x.page.rows)
 	s.log = append(s.log, e)
 	if s.LogLimit > 0 && len(s.log) > 2*s.LogLimit {
 		s.log = append(s.log[:0], s.log[len(s.log)-s.LogLimit:]...)

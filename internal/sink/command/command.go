@@ -80,7 +80,10 @@ func status(err error) string {
 }
 
 // tail keeps the end of what is written to it.
-type tail struct{ b []byte }
+type tail struct {
+	b   []byte
+	cut bool // something came before it
+}
 
 const tailSize = 1000
 
@@ -88,14 +91,23 @@ const tailSize = 1000
 func (t *tail) Write(p []byte) (int, error) {
 	t.b = append(t.b, p...)
 	if len(t.b) > tailSize {
-		t.b = bytes.Clone(t.b[len(t.b)-tailSize:])
+		t.b, t.cut = bytes.Clone(t.b[len(t.b)-tailSize:]), true
 	}
 	return len(p), nil
 }
 
-// text is what was said last, as the end of a sentence.
+// text is what was said last, as the end of a sentence. What is cut begins
+// behind a border of words: half a secret would not be known for one.
 func (t *tail) text() string {
-	said := strings.TrimSpace(strings.ToValidUTF8(string(t.b), "\uFFFD"))
+	b := t.b
+	if t.cut {
+		i := bytes.IndexAny(b, " \t\r\n\"'`,;&")
+		if i < 0 {
+			return ""
+		}
+		b = b[i+1:]
+	}
+	said := strings.TrimSpace(strings.ToValidUTF8(string(b), "\uFFFD"))
 	if said == "" {
 		return ""
 	}

@@ -98,3 +98,16 @@ func TestNoSuchCommand(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestTailBeginsAtAWord: half a secret at the cut would not be hidden later.
+func TestTailBeginsAtAWord(t *testing.T) {
+	script := `printf '%s ' token; head -c 500 /dev/zero | tr '\0' k; printf ' '; head -c 700 /dev/zero | tr '\0' y; printf ' end'; exit 3`
+	err := Command{Args: []string{"sh", "-c", script}}.Run(func(func([]byte) error) error { return nil })
+	if err == nil || strings.Contains(err.Error(), "k") || !strings.HasSuffix(err.Error(), "yyy end") {
+		t.Errorf("%v, want only whole words of the end", err)
+	}
+	long := Command{Args: []string{"sh", "-c", `head -c 3000 /dev/zero | tr '\0' y; exit 3`}}
+	if err := long.Run(func(func([]byte) error) error { return nil }); err == nil || strings.Contains(err.Error(), "yy") {
+		t.Errorf("%v, want nothing of a word that was cut", err)
+	}
+}
