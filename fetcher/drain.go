@@ -24,6 +24,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 		return reconcile.Facts{}, err
 	}
 	defer d.client.close()
+	defer d.ahead.land()
 	err = d.loop(ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		d.run.Done = false
@@ -59,10 +60,11 @@ func (d *drain) loop(ctx context.Context) error {
 		}
 		row := d.row(req, &a) // as the walk stands now, before the answer moves it
 		st, m := d.decide(req, a)
+		d.overReach()
+		d.askAhead(ctx, st)
 		if err := d.keep(row, &a, st, m); err != nil {
 			return err
 		}
-		d.overReach()
 		if d.state.Done {
 			d.endPass(ctx)
 		}
@@ -101,6 +103,7 @@ type drain struct {
 	pending Checkpoint
 	last    time.Time
 	lines   [][]byte
+	ahead   flights
 	tries   int // tries of the request in flight
 	asked   int // and the page size that it asks for
 }
@@ -116,7 +119,7 @@ func newDrain(o Options) (*drain, error) {
 		c.accept = "application/xml"
 	}
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
-		state: newState(spec.Pages), last: time.Now()}
+		state: newState(spec.Pages), last: time.Now(), ahead: flights{wide: o.Client.Concurrency}}
 	if o.Doubts.NewestPath != "" {
 		p, err := jsonscan.Compile(o.Doubts.NewestPath)
 		if err != nil {
@@ -177,13 +180,19 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	}
 	var last answer
 	d.tries, d.asked = 0, req.Size
-	came, err := d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
+	came, err := d.client.do(ctx, req, d.ahead.take(req), func(r raw) (bool, time.Duration) {
 		s.Tries++
 		d.tries++
 		s.Counts.Requests++
 		s.Counts.Bytes += r.wire
 		last = d.read(s.At, req, r, time.Now())
 		again, pause := d.patience(&last)
+		switch last.kind {
+		case kindLimit:
+			d.slower()
+		case kindPage:
+			d.quicker()
+		}
 		if again {
 			d.again(req, &last, pause)
 		}

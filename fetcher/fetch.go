@@ -22,6 +22,7 @@ import (
 
 // A raw is one answer as it came over the wire, or the fault instead of one.
 type raw struct {
+	sent     bool          // the request went out
 	waited   time.Duration // in pauses between the tries
 	started  time.Time
 	duration time.Duration
@@ -60,6 +61,7 @@ type exchange struct {
 	pause  time.Duration
 	waited time.Duration // in pauses so far
 	began  time.Time
+	sent   bool // it went out, and did not only wait for the rate limit
 	read   bool // the response handler ran for this try
 	again  bool
 }
@@ -114,10 +116,17 @@ func defaultTransport() *http.Transport {
 
 func (c *client) close() { c.retry.HTTPClient.CloseIdleConnections() }
 
-// do sends a request until the policy is content with what came. The error is
-// the context's only: a fault is a raw without a status.
-func (c *client) do(ctx context.Context, r adapters.Request, policy func(raw) (bool, time.Duration)) (raw, error) {
+// do sends a request until the policy is content with what came. Its first try
+// may have been made ahead. The error is the context's only: a fault is a raw
+// without a status.
+func (c *client) do(ctx context.Context, r adapters.Request, first *flight, policy func(raw) (bool, time.Duration)) (raw, error) {
 	x := &exchange{policy: policy}
+	if first != nil {
+		again, err := x.landed(ctx, first)
+		if x.last.waited = x.waited; err != nil || !again {
+			return x.last, err
+		}
+	}
 	req, err := c.request(context.WithValue(ctx, exchangeKey{}, x), r)
 	if err != nil {
 		return raw{url: r.URL, err: err, started: time.Now()}, nil
@@ -128,14 +137,37 @@ func (c *client) do(ctx context.Context, r adapters.Request, policy func(raw) (b
 	if resp != nil {
 		resp.Body.Close()
 	}
-	x.last.waited = x.waited
+	x.last.waited, x.last.sent = x.waited, x.sent
 	if ctx.Err() != nil {
 		return x.last, ctx.Err()
 	}
 	if x.last.started.IsZero() {
-		x.last = raw{url: r.URL, err: err, started: x.began}
+		x.last = raw{url: r.URL, err: err, started: x.began, sent: x.sent}
 	}
 	return x.last, nil
+}
+
+// landed takes a try that was made ahead, asks the policy, and pauses as it says
+// before the next one.
+func (x *exchange) landed(ctx context.Context, first *flight) (again bool, err error) {
+	defer first.cancel()
+	if x.last, err = first.wait(ctx); err != nil {
+		return false, err
+	}
+	again, pause := x.policy(x.last)
+	if !again {
+		return false, nil
+	}
+	return true, x.pauses(ctx, pause)
+}
+
+// pauses waits before the next try.
+func (x *exchange) pauses(ctx context.Context, pause time.Duration) error {
+	pausing := time.Now()
+	err := sleep(ctx, pause)
+	x.began = time.Now()
+	x.waited += x.began.Sub(pausing)
+	return err
 }
 
 func (c *client) request(ctx context.Context, r adapters.Request) (*retryablehttp.Request, error) {
@@ -186,11 +218,7 @@ func (c *client) checkRetry(ctx context.Context, resp *http.Response, err error)
 	if !again {
 		return false, nil
 	}
-	pausing := time.Now()
-	err = sleep(ctx, pause)
-	x.began = time.Now()
-	x.waited += x.began.Sub(pausing)
-	if err != nil {
+	if err := x.pauses(ctx, pause); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -273,8 +301,11 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil {
+		x.sent = true
+	}
 	ours := sameOrigin(r.URL, c.origin)
-	if ours {
+	if ours && (c.opt.Auth != nil || c.cookies != nil) {
 		r = r.Clone(r.Context())
 		c.prove(r)
 	}

@@ -71,7 +71,7 @@ func secretIn(request string) string {
 
 func get(t *testing.T, d *drain, target string, h http.Header) raw {
 	t.Helper()
-	r, err := d.client.do(context.Background(), adapters.Request{Method: "GET", URL: target, Header: h}, func(raw) (bool, time.Duration) { return false, 0 })
+	r, err := d.client.do(context.Background(), adapters.Request{Method: "GET", URL: target, Header: h}, nil, func(raw) (bool, time.Duration) { return false, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestBodyStaysAtTheSource(t *testing.T) {
 	})
 	d := walk(t, rowsSpec(source.URL), credentials())
 	r, err := d.client.do(context.Background(), adapters.Request{Method: "POST", URL: source.URL, Header: header(), Body: []byte(`{"q":"all"}`)},
-		func(raw) (bool, time.Duration) { return false, 0 })
+		nil, func(raw) (bool, time.Duration) { return false, 0 })
 	if err != nil || r.err == nil || len(other.requests()) != 0 {
 		t.Errorf("%v, %v; the other host saw %v", err, r.err, other.requests())
 	}

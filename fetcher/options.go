@@ -80,6 +80,10 @@ type Client struct {
 	UserAgent   string
 	CacheBypass bool
 
+	// Concurrency is how many requests may be under way at once, where positions
+	// can be computed and the source stands still; 0: 1.
+	Concurrency int
+
 	Rate    float64 // requests a second; 0: no limit
 	Burst   int
 	Limiter *rate.Limiter // in place of Rate and Burst, where several runs share one
@@ -131,6 +135,7 @@ func (o *Options) defaults() {
 	case c.Retries < 0:
 		c.Retries = 0
 	}
+	c.Concurrency = max(1, c.Concurrency)
 	if c.MaxBody == 0 {
 		c.MaxBody = 64 << 20
 	}

@@ -287,7 +287,7 @@ func (p *pull) options() fetcher.Options {
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
-			Rate: float64(l.Rate), Burst: l.Burst, Limiter: p.opt.limiter, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Limiter: p.opt.limiter, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}

@@ -1,0 +1,203 @@
+package fetcher
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"lastdrop/adapters"
+	"lastdrop/judge"
+	"lastdrop/judge/reconcile"
+)
+
+// Pages are asked for before the walk comes to them: the next one while the page
+// at hand is written, and, where positions can be computed, as many further ones
+// as may be under way at once. The walk takes answers in the order of positions
+// and decides on each as if it had just asked; an answer whose request it would
+// not send any more is thrown away. Only a source that has not moved is asked
+// ahead, so that it does not matter in which order the answers were made
+// (decision 016).
+
+// A flight is a request that is under way, or has come back, before the walk
+// asks for it.
+type flight struct {
+	req    adapters.Request
+	at     adapters.Position
+	cancel context.CancelFunc
+	done   chan struct{}
+	raw    raw // once done is closed
+}
+
+// is reports whether a flight asks for just what a request does.
+func (f *flight) is(r adapters.Request) bool {
+	return f.req.URL == r.URL && f.req.Size == r.Size && f.req.Method == r.Method && string(f.req.Body) == string(r.Body)
+}
+
+// wait gives what came, or the context's error.
+func (f *flight) wait(ctx context.Context) (raw, error) {
+	select {
+	case <-f.done:
+		return f.raw, ctx.Err()
+	case <-ctx.Done():
+		return raw{}, ctx.Err()
+	}
+}
+
+// flights are what is under way, in the order of positions.
+type flights struct {
+	list []*flight
+	wg   sync.WaitGroup
+	// wide is how many may be under way at once: as many as the operator allows,
+	// fewer for a while once the server has set a limit.
+	wide, streak int
+}
+
+// take hands over the flight of a request, if there is one.
+func (fs *flights) take(r adapters.Request) *flight {
+	for i, f := range fs.list {
+		if f.is(r) {
+			fs.list = append(fs.list[:i], fs.list[i+1:]...)
+			return f
+		}
+	}
+	return nil
+}
+
+// land ends all that is under way and waits for it.
+func (fs *flights) land() {
+	for _, f := range fs.list {
+		f.cancel()
+	}
+	fs.wg.Wait()
+}
+
+// askAhead asks for what the walk will ask for next, and throws away what it
+// will not.
+func (d *drain) askAhead(ctx context.Context, st step) {
+	var wanted []*flight
+	if st.hold && d.mayAskAhead() {
+		wanted = d.wanted()
+	}
+	had := d.ahead.list
+	d.ahead.list = nil
+	for _, w := range wanted {
+		for i, f := range had {
+			if f != nil && f.is(w.req) {
+				w, had[i] = f, nil
+				break
+			}
+		}
+		if w.done == nil {
+			d.fly(ctx, w)
+		}
+		d.ahead.list = append(d.ahead.list, w)
+	}
+	for _, f := range had {
+		if f != nil {
+			d.drop(f)
+		}
+	}
+}
+
+// mayAskAhead reports whether the next request is sure to be what the state says
+// now: nothing is being confirmed or tried again, and no budget ends the run.
+func (d *drain) mayAskAhead() bool {
+	s, b := d.state, d.opt.Budget
+	return !s.Done && d.client.cookies == nil && !d.spec.Items.Merge &&
+		b.Requests == 0 && b.Pages == 0 && b.Items == 0 &&
+		s.Confirming == confirmNone && !s.Checking && !s.Probing && s.Borders == 0
+}
+
+// wanted are the next requests of the walk.
+func (d *drain) wanted() []*flight {
+	s := d.state
+	size, lap := d.askSize(), d.overlap()
+	var out []*flight
+	for n := range int64(d.wide()) {
+		at := s.At
+		if n > 0 {
+			at = d.later(n)
+			if at.Offset >= s.PassTotals.Last {
+				break
+			}
+		}
+		req, err := d.reader.Style().Request(at, size, lap)
+		if err != nil {
+			break // the walk will say what is wrong
+		}
+		out = append(out, &flight{req: req, at: at})
+	}
+	return out
+}
+
+// wide is how many requests may be under way: one where only the answer at hand
+// says where to go on, or the source is not known to stand still.
+func (d *drain) wide() int {
+	s := d.state
+	if !d.shape.rank || s.Page < 1 || s.Pass > 1 || s.Bad > 0 || s.Followed || s.Empties > 0 || len(d.shape.pages.OffsetAdvance) > 0 {
+		return 1
+	}
+	if !s.Move.Clean() || !s.Everything.Clean() || !s.PassTotals.Believed() || s.PassTotals.Min != s.PassTotals.Max || s.At.Offset <= s.GoodAt.Offset {
+		return 1
+	}
+	return max(1, d.ahead.wide)
+}
+
+// later is the place n pages behind the one where the walk stands, if they are
+// as long as the last one.
+func (d *drain) later(n int64) adapters.Position {
+	s := d.state
+	at := s.At
+	at.Offset += n * (s.At.Offset - s.GoodAt.Offset)
+	if !d.shape.always {
+		at.Number += n
+	}
+	return at
+}
+
+// fly sends a request: one try, on which the walk decides when it gets there.
+func (d *drain) fly(ctx context.Context, f *flight) {
+	ctx, f.cancel = context.WithCancel(ctx)
+	f.done = make(chan struct{})
+	d.ahead.wg.Add(1)
+	go func() {
+		defer d.ahead.wg.Done()
+		defer close(f.done)
+		f.raw, _ = d.client.do(ctx, f.req, nil, func(raw) (bool, time.Duration) { return false, 0 })
+	}()
+}
+
+// drop gives a flight up. It was a request all the same, and has a row.
+func (d *drain) drop(f *flight) {
+	f.cancel()
+	<-f.done
+	if !f.raw.sent {
+		return
+	}
+	s := d.state
+	s.Counts.Requests++
+	s.Counts.Bytes += f.raw.wire
+	d.run.Seq++
+	d.add(reconcile.Attempt{
+		Seq: d.run.Seq, Slice: d.slice(), Pass: d.passOf(), Page: s.Page + 1, Started: f.raw.started, Duration: f.raw.duration,
+		URL: d.hide(firstOf(f.raw.url, f.req.URL)), Position: clip(d.hide(describe(f.at)), 160), Offset: f.at.Offset,
+		SizeAsked: f.req.Size, Status: f.raw.status, BytesRead: f.raw.wire, BytesExpected: f.raw.expected,
+		Outcome: reconcile.Refused, Action: judge.ActionContinue, Cause: "asked for ahead of the walk, which went elsewhere",
+	})
+}
+
+// slower takes up a limit that the server has set; quicker, a page that came.
+func (d *drain) slower() {
+	if d.ahead.wide > 1 {
+		d.ahead.wide /= 2
+		d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.ahead.wide))
+	}
+	d.ahead.streak = 0
+}
+
+func (d *drain) quicker() {
+	if d.ahead.streak++; d.ahead.streak >= 16 && d.ahead.wide < d.opt.Client.Concurrency {
+		d.ahead.wide, d.ahead.streak = d.ahead.wide+1, 0
+	}
+}
