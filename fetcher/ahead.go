@@ -1,8 +1,10 @@
 package fetcher
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +26,8 @@ import (
 type flight struct {
 	req    adapters.Request
 	at     adapters.Position
+	size   int // that was asked for, and the overlap
+	lap    int
 	cancel context.CancelFunc
 	done   chan struct{}
 	raw    raw // once done is closed
@@ -46,8 +50,9 @@ func (f *flight) wait(ctx context.Context) (raw, error) {
 
 // flights are what is under way, in the order of positions.
 type flights struct {
-	list []*flight
-	wg   sync.WaitGroup
+	list  []*flight
+	spare []*flight // memory for the next list
+	wg    sync.WaitGroup
 	// wide is how many may be under way at once: as many as the operator allows,
 	// fewer for a while once the server has set a limit.
 	wide, streak int
@@ -57,7 +62,7 @@ type flights struct {
 func (fs *flights) take(r adapters.Request) *flight {
 	for i, f := range fs.list {
 		if f.is(r) {
-			fs.list = append(fs.list[:i], fs.list[i+1:]...)
+			fs.list = slices.Delete(fs.list, i, i+1)
 			return f
 		}
 	}
@@ -75,60 +80,80 @@ func (fs *flights) land() {
 // askAhead asks for what the walk will ask for next, and throws away what it
 // will not.
 func (d *drain) askAhead(ctx context.Context, st step) {
-	var wanted []*flight
-	if st.hold && d.mayAskAhead() {
-		wanted = d.wanted()
-	}
 	had := d.ahead.list
-	d.ahead.list = nil
-	for _, w := range wanted {
-		for i, f := range had {
-			if f != nil && f.is(w.req) {
-				w, had[i] = f, nil
-				break
-			}
-		}
-		if w.done == nil {
-			d.fly(ctx, w)
-		}
-		d.ahead.list = append(d.ahead.list, w)
+	d.ahead.list = d.ahead.spare[:0]
+	if st.hold && d.mayAskAhead() {
+		d.want(ctx, had)
 	}
 	for _, f := range had {
 		if f != nil {
 			d.drop(f)
 		}
 	}
+	d.ahead.spare = had[:0]
 }
 
 // mayAskAhead reports whether the next request is sure to be what the state says
-// now: nothing is being confirmed or tried again, and no budget ends the run.
+// now: nothing is being confirmed or tried again.
 func (d *drain) mayAskAhead() bool {
-	s, b := d.state, d.opt.Budget
+	s := d.state
 	return !s.Done && d.client.cookies == nil && !d.spec.Items.Merge &&
-		b.Requests == 0 && b.Pages == 0 && b.Items == 0 &&
 		s.Confirming == confirmNone && !s.Checking && !s.Probing && s.Borders == 0
 }
 
-// wanted are the next requests of the walk.
-func (d *drain) wanted() []*flight {
+// room is how many further pages the budgets leave, as far as it matters.
+func (d *drain) room() int64 {
+	b, c := d.opt.Budget, d.counts()
+	room := int64(d.ahead.wide)
+	for _, left := range [][2]int64{{b.Requests, c.Requests - d.first.Requests}, {b.Pages, c.Held - d.first.Held}} {
+		if left[0] > 0 {
+			room = min(room, left[0]-left[1])
+		}
+	}
+	if b.Items > 0 {
+		room = min(room, (b.Items-(c.Distinct-d.first.Distinct)+int64(max(1, d.state.Size))-1)/int64(max(1, d.state.Size)))
+	}
+	return room
+}
+
+// want lists the next requests of the walk: those of had that are under way
+// already, taken out of it, and new ones.
+func (d *drain) want(ctx context.Context, had []*flight) {
 	s := d.state
 	size, lap := d.askSize(), d.overlap()
-	var out []*flight
-	for n := range int64(d.wide()) {
+	for n := range min(d.room(), int64(d.wide())) {
 		at := s.At
 		if n > 0 {
-			at = d.later(n)
-			if at.Offset >= s.PassTotals.Last {
-				break
+			if at = d.later(n); at.Offset >= s.PassTotals.Last {
+				return
 			}
 		}
-		req, err := d.reader.Style().Request(at, size, lap)
-		if err != nil {
-			break // the walk will say what is wrong
+		f := pick(had, at, size, lap)
+		if f == nil {
+			req, err := d.reader.Style().Request(at, size, lap)
+			if err != nil {
+				return // the walk will say what is wrong
+			}
+			f = &flight{req: req, at: at, size: size, lap: lap}
+			d.fly(ctx, f)
 		}
-		out = append(out, &flight{req: req, at: at})
+		d.ahead.list = append(d.ahead.list, f)
 	}
-	return out
+}
+
+// pick takes the flight to a place out of a list; nil where there is none.
+func pick(list []*flight, at adapters.Position, size, lap int) *flight {
+	for i, f := range list {
+		if f != nil && f.size == size && f.lap == lap && samePlace(f.at, at) {
+			list[i] = nil
+			return f
+		}
+	}
+	return nil
+}
+
+func samePlace(a, b adapters.Position) bool {
+	return a.Offset == b.Offset && a.Number == b.Number && a.Size == b.Size && a.URL == b.URL && bytes.Equal(a.Cursor, b.Cursor) && bytes.Equal(a.Pin, b.Pin)
 }
 
 // wide is how many requests may be under way: one where only the answer at hand

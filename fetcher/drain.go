@@ -65,6 +65,7 @@ func (d *drain) loop(ctx context.Context) error {
 		if err := d.keep(row, &a, st, m); err != nil {
 			return err
 		}
+		d.client.memory.put(a.mem)
 		if d.state.Done {
 			d.endPass(ctx)
 		}

@@ -1,7 +1,6 @@
 package fetcher
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +29,7 @@ type raw struct {
 	status   int    // 0: no answer
 	header   http.Header
 	body     []byte // decoded
+	mem      []byte // in which body stands
 	wire     int64  // bytes read
 	expected judge.Count
 	err      error  // no answer at all
@@ -51,6 +51,7 @@ type client struct {
 	origin  *url.URL
 	accept  string   // the kind of body to ask for
 	cookies *cookies // nil: none are kept
+	memory  buffers
 }
 
 // An exchange is one request with all its tries. The policy is asked after
@@ -228,7 +229,7 @@ func (c *client) checkRetry(ctx context.Context, resp *http.Response, err error)
 func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
 	return func(resp *http.Response) error {
 		x.read = true
-		x.last = readAnswer(resp, c.opt.MaxBody)
+		x.last = readAnswer(resp, c.opt.MaxBody, &c.memory)
 		x.last.started, x.last.duration = x.began, time.Since(x.began)
 		x.last.session = c.cookies.over()
 		x.again, x.pause = x.policy(x.last)
@@ -240,13 +241,13 @@ func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
 }
 
 // readAnswer reads a response to its end and decodes it.
-func readAnswer(resp *http.Response, limit int64) raw {
+func readAnswer(resp *http.Response, limit int64, memory *buffers) raw {
 	defer resp.Body.Close()
 	a := raw{url: resp.Request.URL.String(), status: resp.StatusCode, header: resp.Header}
 	if resp.ContentLength >= 0 {
 		a.expected = judge.N(resp.ContentLength)
 	}
-	wire, err := readWire(resp.Body, resp.ContentLength, limit)
+	wire, err := readWire(resp.Body, resp.ContentLength, limit, memory)
 	a.wire = int64(len(wire))
 	switch {
 	case a.wire > limit:
@@ -257,7 +258,7 @@ func readAnswer(resp *http.Response, limit int64) raw {
 	case err != nil || a.expected.OK:
 		a.short = true
 	}
-	body, err := decodeCoding(wire, resp.Header, limit)
+	body, err := decodeCoding(wire, resp.Header, limit, memory)
 	switch {
 	case errors.Is(err, errTooLarge):
 		a.cut, a.short = true, true
@@ -271,6 +272,9 @@ func readAnswer(resp *http.Response, limit int64) raw {
 		a.undone = err
 		return a
 	}
+	if a.mem = body; len(wire) > 0 && len(body) > 0 && &wire[0] != &body[0] {
+		memory.put(wire)
+	}
 	if a.body, err = decodeCharset(body, resp.Header); err != nil {
 		a.undone, a.body = err, nil
 	}
@@ -278,13 +282,22 @@ func readAnswer(resp *http.Response, limit int64) raw {
 }
 
 // readWire reads up to one byte past the limit.
-func readWire(r io.Reader, length, limit int64) ([]byte, error) {
-	var b bytes.Buffer
-	if length > 0 {
-		b.Grow(int(min(length, limit, 8<<20)) + bytes.MinRead)
+func readWire(r io.Reader, length, limit int64, memory *buffers) ([]byte, error) {
+	b := memory.get(int(min(max(length, 0), limit, 8<<20)) + 1)
+	for int64(len(b)) <= limit {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):min(int64(cap(b)), limit+1)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
 	}
-	_, err := b.ReadFrom(io.LimitReader(r, limit+1))
-	return b.Bytes(), err
+	return b, nil
 }
 
 // guard paces every request that goes out, redirects included, and adds the

@@ -137,3 +137,5 @@ func rows(n int) http.HandlerFunc {
 		_, _ = w.Write(append(b, "]}"...))
 	}
 }
+
+func init() { spoil = true }

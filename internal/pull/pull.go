@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"lastdrop/adapters"
 	"lastdrop/configs"
 	"lastdrop/fetcher"
-	"lastdrop/internal/secret"
 	"lastdrop/internal/sink"
 	"lastdrop/internal/slicing"
 	"lastdrop/judge/reconcile"
@@ -329,30 +327,10 @@ func (p *pull) tolerance() reconcile.Tolerance {
 	return reconcile.Tolerance{Items: t.Items, Percent: float64(t.Percent)}
 }
 
-// secretParam finds parameters in any text, so that those whose names say
-// that they hold a secret are hidden even where no config names the value: a
-// server may mint one into a next link.
-var secretParam = regexp.MustCompile(`([?&;]|%3[fF]|%26)([A-Za-z0-9_.\-\[\]%]{1,64})=([^&\s"'<>#;,)]+)`)
-
-// userInfo finds a name and password in front of a host.
-var userInfo = regexp.MustCompile(`://[^/\s@"'<>]+@`)
-
 func (p *pull) hide(s string) string { return hide(p.learned.hide(p.cfg.Secrets.Hide(s))) }
 
 // hideOf is hide for what belongs to no run of its own.
 func hideOf(c *configs.Config, s string) string { return hide(c.Secrets.Hide(s)) }
-
-// hide takes what looks like a secret out of a text.
-func hide(s string) string {
-	s = userInfo.ReplaceAllString(s, "://"+secret.Redacted+"@")
-	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
-		g := secretParam.FindStringSubmatch(m)
-		if !secret.Sensitive(g[2]) || secret.SealedValue(g[3]) {
-			return m
-		}
-		return g[1] + g[2] + "=" + secret.Redacted
-	})
-}
 
 // seal makes a position fit to be stored. One that holds a secret which no
 // config names cannot be.
