@@ -3,6 +3,7 @@ package fetcher
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // A mark is what is known of a held item: when it was read last, and the content
@@ -49,11 +50,15 @@ type slot struct {
 	mark
 }
 
-func newMarks() *marks {
+// newMarks makes an empty map with room for n keys, or more.
+func newMarks(n int64) *marks {
 	m := &marks{}
+	size := max(firstSize, int(n>>shardBits)*5/4)
 	all := make([]slot, firstSize<<shardBits) // its memory is touched when it is used
 	for i := range m.shards {
-		m.shards[i] = all[i*firstSize : (i+1)*firstSize : (i+1)*firstSize]
+		if m.shards[i] = all[i*firstSize : (i+1)*firstSize : (i+1)*firstSize]; size > firstSize {
+			m.shards[i] = make([]slot, size)
+		}
 	}
 	return m
 }
@@ -119,10 +124,11 @@ func (m *marks) put(k key, v mark) {
 	}
 }
 
-// grow makes a shard a quarter larger, so that an eighth of it at least is free.
+// grow makes a shard a sixth larger. An eighth of it at least is always free.
 func (m *marks) grow(at uint32) {
 	old := m.shards[at]
-	slots := make([]slot, len(old)+max(len(old)/4, firstSize))
+	slots := slices.Grow([]slot(nil), len(old)+max(len(old)/6, firstSize))
+	slots = slots[:cap(slots)] // as much as the allocator gives anyway
 	for _, s := range old {
 		if s.turn == 0 {
 			continue

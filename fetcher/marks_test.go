@@ -29,7 +29,7 @@ func TestMarks(t *testing.T) {
 	}
 	for name, of := range map[string]func(uint64) key{"spread": numbered, "one shard": crowd, "the end of a shard": near} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		m, model := newMarks(), map[key]mark{}
+		m, model := newMarks(0), map[key]mark{}
 		most := uint64(400_000)
 		if name != "spread" {
 			most = 3000
@@ -89,7 +89,7 @@ func BenchmarkMarks(b *testing.B) {
 			m = nil
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			m = newMarks()
+			m = newMarks(0)
 		}
 		for j := range keys {
 			keys[j] = numbered(uint64(i + j))
@@ -109,4 +109,22 @@ func BenchmarkMarks(b *testing.B) {
 	runtime.ReadMemStats(&after)
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(m.len), "bytes/key")
 	runtime.KeepAlive(m)
+}
+
+// BenchmarkRestore takes up the keys of a stored run of ten million items, a
+// hundred a page. One operation is one key.
+func BenchmarkRestore(b *testing.B) {
+	row := make([]byte, 100*len(key{}))
+	s := newSeen(7)
+	s.marks = newMarks(int64(b.N))
+	b.ReportAllocs()
+	for i := 0; i < b.N; i += 100 {
+		for j := range 100 {
+			k := numbered(uint64(i + j))
+			copy(row[j*len(k):], k[:])
+		}
+		if err := s.restore(row, false); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -235,6 +235,7 @@ func (d *drain) goOn(s *State) error {
 // ones.
 func (d *drain) restore(stored *Resume, s *State) error {
 	set := d.seen
+	set.marks = newMarks(d.run.Held)
 	if s.Pass == 1 && !s.Restarted && d.run.Again == nil {
 		set.pass = d.pass1()
 	}

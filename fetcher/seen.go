@@ -69,7 +69,7 @@ type seen struct {
 }
 
 func newSeen(seed uint64) *seen {
-	return &seen{seed: seed, marks: newMarks(), clock: firstTurn, passFrom: firstTurn, walkFrom: firstTurn, hash: xxh3.New()}
+	return &seen{seed: seed, marks: newMarks(0), clock: firstTurn, passFrom: firstTurn, walkFrom: firstTurn, hash: xxh3.New()}
 }
 
 // enter begins a walk, or goes on with the one at hand.
@@ -90,14 +90,20 @@ func (s *seen) restore(keys []byte, old bool) error {
 	if len(keys)%len(key{}) != 0 {
 		return fmt.Errorf("stored identity hashes are %d bytes long, no multiple of %d", len(keys), len(key{}))
 	}
-	for ; len(keys) > 0; keys = keys[len(key{}):] {
+	m := s.last.reset(len(keys) / len(key{}))
+	for i := range m.keys {
+		copy(m.keys[i][:], keys[i*len(key{}):])
+	}
+	s.marks.warm(m.keys)
+	for _, k := range m.keys {
 		turn := oldTurn
 		if !old {
 			s.clock++
 			turn = s.clock
 		}
-		s.marks.put(key(keys[:len(key{})]), mark{turn: turn})
+		s.marks.put(k, mark{turn: turn})
 	}
+	s.last = m
 	return nil
 }
 

@@ -19,7 +19,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	keepLean()
+	os.Exit(run())
+}
 
 // run runs the program as the process's arguments say and gives its exit
 // status. Tests run it too.
