@@ -3,7 +3,6 @@ package fetcher
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -53,9 +52,6 @@ type flights struct {
 	list  []*flight
 	spare []*flight // memory for the next list
 	wg    sync.WaitGroup
-	// wide is how many may be under way at once: as many as the operator allows,
-	// fewer for a while once the server has set a limit.
-	wide, streak int
 }
 
 // take hands over the flight of a request, if there is one.
@@ -80,6 +76,7 @@ func (fs *flights) land() {
 // askAhead asks for what the walk will ask for next, and throws away what it
 // will not.
 func (d *drain) askAhead(ctx context.Context, st step) {
+	d.client.need.Store(d.need())
 	had := d.ahead.list
 	d.ahead.list = d.ahead.spare[:0]
 	if st.hold && d.mayAskAhead() {
@@ -101,10 +98,19 @@ func (d *drain) mayAskAhead() bool {
 		s.Confirming == confirmNone && !s.Checking && !s.Probing && s.Borders == 0
 }
 
+// need is how many further pages the walk expects, -1 where nothing says so.
+func (d *drain) need() int64 {
+	s := d.state
+	if s.PassTotals.Live == 0 || s.Size == 0 {
+		return -1
+	}
+	return s.short()/int64(s.Size) + 2
+}
+
 // room is how many further pages the budgets leave, as far as it matters.
 func (d *drain) room() int64 {
 	b, c := d.opt.Budget, d.counts()
-	room := int64(d.ahead.wide)
+	room := int64(d.opt.Client.Concurrency)
 	for _, left := range [][2]int64{{b.Requests, c.Requests - d.first.Requests}, {b.Pages, c.Held - d.first.Held}} {
 		if left[0] > 0 {
 			room = min(room, left[0]-left[1])
@@ -166,7 +172,7 @@ func (d *drain) wide() int {
 	if !s.Move.Clean() || !s.Everything.Clean() || !s.PassTotals.Believed() || s.PassTotals.Min != s.PassTotals.Max || s.At.Offset <= s.GoodAt.Offset {
 		return 1
 	}
-	return max(1, d.ahead.wide)
+	return d.client.pace.width()
 }
 
 // later is the place n pages behind the one where the walk stands, if they are
@@ -210,19 +216,4 @@ func (d *drain) drop(f *flight) {
 		SizeAsked: f.req.Size, Status: f.raw.status, BytesRead: f.raw.wire, BytesExpected: f.raw.expected,
 		Outcome: reconcile.Refused, Action: judge.ActionContinue, Cause: "asked for ahead of the walk, which went elsewhere",
 	})
-}
-
-// slower takes up a limit that the server has set; quicker, a page that came.
-func (d *drain) slower() {
-	if d.ahead.wide > 1 {
-		d.ahead.wide /= 2
-		d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.ahead.wide))
-	}
-	d.ahead.streak = 0
-}
-
-func (d *drain) quicker() {
-	if d.ahead.streak++; d.ahead.streak >= 16 && d.ahead.wide < d.opt.Client.Concurrency {
-		d.ahead.wide, d.ahead.streak = d.ahead.wide+1, 0
-	}
 }

@@ -120,7 +120,7 @@ func newDrain(o Options) (*drain, error) {
 		c.accept = "application/xml"
 	}
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
-		state: newState(spec.Pages), last: time.Now(), ahead: flights{wide: o.Client.Concurrency}}
+		state: newState(spec.Pages), last: time.Now()}
 	if o.Doubts.NewestPath != "" {
 		p, err := jsonscan.Compile(o.Doubts.NewestPath)
 		if err != nil {
@@ -190,9 +190,11 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		again, pause := d.patience(&last)
 		switch last.kind {
 		case kindLimit:
-			d.slower()
+			if d.client.pace.slower() {
+				d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.client.pace.width()))
+			}
 		case kindPage:
-			d.quicker()
+			d.client.pace.quicker()
 		}
 		if again {
 			d.again(req, &last, pause)

@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
-	"golang.org/x/time/rate"
 
 	"lastdrop/adapters"
 	"lastdrop/judge"
@@ -47,7 +47,8 @@ type raw struct {
 type client struct {
 	opt     Client
 	retry   *retryablehttp.Client
-	limiter *rate.Limiter
+	pace    *Pace
+	need    atomic.Int64 // further requests that the run expects, below 0: not known
 	origin  *url.URL
 	accept  string   // the kind of body to ask for
 	cookies *cookies // nil: none are kept
@@ -79,9 +80,10 @@ func newClient(o Client, source string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{opt: o, origin: u, accept: "application/json", limiter: o.Limiter}
-	if c.limiter == nil && o.Rate > 0 {
-		c.limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, o.Burst))
+	c := &client{opt: o, origin: u, accept: "application/json", pace: o.Pace}
+	c.need.Store(-1)
+	if c.pace == nil {
+		c.pace = NewPace(o.Rate, o.Burst, o.Concurrency)
 	}
 	if o.Cookies {
 		c.cookies = newCookies(o.Learn)
@@ -91,7 +93,7 @@ func newClient(o Client, source string) (*client, error) {
 		base = defaultTransport()
 	}
 	c.retry = &retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: &guard{client: c, base: base}, Timeout: o.Timeout, CheckRedirect: c.redirect},
+		HTTPClient: &http.Client{Transport: &guard{client: c, base: base}, CheckRedirect: c.redirect},
 		RetryMax:   1 << 30, // the policy ends the tries
 		CheckRetry: c.checkRetry,
 		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
@@ -309,14 +311,18 @@ type guard struct {
 
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	c, asked := g.client, r
-	if c.limiter != nil {
-		if err := c.limiter.Wait(r.Context()); err != nil {
-			return nil, err
-		}
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	waited, err := c.pace.start(r.Context(), c.need.Load(), c.opt.MaxWait)
+	if x != nil {
+		x.waited += waited
+		x.sent = x.sent || err == nil
 	}
-	if x, _ := r.Context().Value(exchangeKey{}).(*exchange); x != nil {
-		x.sent = true
+	if err != nil {
+		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), c.opt.Timeout)
+	over := func() { cancel(); c.pace.end() }
+	r = r.WithContext(ctx)
 	ours := sameOrigin(r.URL, c.origin)
 	if ours && (c.opt.Auth != nil || c.cookies != nil) {
 		r = r.Clone(r.Context())
@@ -324,13 +330,31 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := g.base.RoundTrip(r)
 	if resp == nil {
+		over()
 		return nil, err
 	}
+	resp.Body = &underWay{resp.Body, over}
+	c.pace.heard(resp.Header, time.Now())
 	resp.Request = asked // without the credentials
 	if ours && c.cookies != nil {
 		c.cookies.keep(r.URL, resp)
 	}
 	return resp, err
+}
+
+// underWay is the body of a request that is under way until it is closed.
+type underWay struct {
+	io.ReadCloser
+	over func()
+}
+
+func (b *underWay) Close() error {
+	err := b.ReadCloser.Close()
+	if b.over != nil {
+		b.over()
+		b.over = nil
+	}
+	return err
 }
 
 // prove adds to a request of the source's own origin what proves who asks.

@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"lastdrop/adapters"
 	"lastdrop/internal/slicing"
 	"lastdrop/judge/reconcile"
@@ -86,7 +84,7 @@ type Client struct {
 
 	Rate    float64 // requests a second; 0: no limit
 	Burst   int
-	Limiter *rate.Limiter // in place of Rate and Burst, where several runs share one
+	Pace    *Pace         // in place of Rate, Burst and the bound of Concurrency, where several runs share one
 	Timeout time.Duration // of one request, body included; 0: 30 s
 	Retries int           // of one page, beyond the first try; negative: none; 0: 5
 	MaxWait time.Duration // longest wait that a server may ask for; 0: 15 min

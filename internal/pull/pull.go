@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"lastdrop/adapters"
 	"lastdrop/configs"
 	"lastdrop/fetcher"
@@ -61,9 +59,9 @@ type Options struct {
 
 	// Of a part of a fan-out: begin anew, though no items may be lost by it;
 	// share the rate; and note the run's id before its first request.
-	anew    bool
-	limiter *rate.Limiter
-	record  func(run string) error
+	anew   bool
+	pace   *fetcher.Pace
+	record func(run string) error
 }
 
 // NotStarted is the error of a pull that could not begin: nothing was asked
@@ -285,7 +283,7 @@ func (p *pull) options() fetcher.Options {
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
-			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Limiter: p.opt.limiter, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.pace, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
