@@ -190,9 +190,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		again, pause := d.patience(&last)
 		switch last.kind {
 		case kindLimit:
-			if d.client.pace.slower() {
-				d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.client.pace.width()))
-			}
+			d.limit()
 		case kindPage:
 			d.client.pace.quicker()
 		}

@@ -223,7 +223,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	st.cause = "a page that came before"
 	switch {
 	case (s.Confirming == confirmEnd || s.Confirming == confirmEcho) && m.HasLast:
-		s.settleConfirmed(p, lapped, st)
+		s.settleConfirmed(sh, p, lapped, st)
 	case s.complete() && s.Totals.Moved == 0:
 		s.stop(reconcile.StopEnd, "the total is reached, and a page comes again")
 	case s.Page == 1 && sh.rank:

@@ -87,7 +87,7 @@ func (w *whole) begin(ctx context.Context) error {
 		w.run.Close()
 		return err
 	}
-	if c.Limits.Rate > 0 {
+	if w.pace = w.opt.paceFor(c); w.pace == nil {
 		w.pace = fetcher.NewPace(float64(c.Limits.Rate), c.Limits.Burst, c.Limits.Concurrency)
 	}
 	if w.opt.Begun != nil {

@@ -57,6 +57,10 @@ type Options struct {
 	// Backoff bounds the pauses between retries; zero is the fetcher's own.
 	BackoffMin, BackoffMax time.Duration
 
+	// Paces are the budgets that this pull shares with others of the process; nil:
+	// it has one of its own.
+	Paces *Paces
+
 	// Of a part of a fan-out: begin anew, though no items may be lost by it;
 	// share the rate; and note the run's id before its first request.
 	anew   bool
@@ -283,10 +287,18 @@ func (p *pull) options() fetcher.Options {
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
-			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.pace, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.paceFor(c), Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
+}
+
+// paceFor is the budget that the requests of a pull keep to; nil: one of its own.
+func (o *Options) paceFor(c *configs.Config) *fetcher.Pace {
+	if o.pace == nil && o.Paces != nil {
+		return o.Paces.For(c)
+	}
+	return o.pace
 }
 
 // second says how the source may be read a second time.
