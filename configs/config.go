@@ -275,7 +275,7 @@ type SliceKey struct {
 type Limits struct {
 	Rate        Rate     `json:"rate,omitzero" doc:"Requests per time: 5/s, 30/m, 5000/h, or a number per second. Default: no limit of our own."`
 	Burst       int      `json:"burst" doc:"How many requests may go out at once within the rate. Default: one second's worth."`
-	Concurrency int      `json:"concurrency" doc:"How many requests may be under way at once. Default: 1."`
+	Concurrency int      `json:"concurrency" doc:"How many requests may be under way at once, where positions can be computed and the source stands still. Default: 1."`
 	Timeout     Duration `json:"timeout" doc:"How long one request may take. Default: 30s."`
 	Retries     int      `json:"retries" doc:"How often one page is asked for again after a fault. Default: 5."`
 	MaxWait     Duration `json:"max_wait" doc:"The longest pause that a server may ask for. Default: 15m."`
