@@ -55,6 +55,7 @@ type Source struct {
 	Auth    *Auth  `json:"auth,omitempty" doc:"The credentials; one kind."`
 	Cookies bool   `json:"cookies,omitempty" doc:"Keep the cookies of the source's own origin between the pages of one pass. A run that is taken up begins its pass anew."`
 	Cache   string `json:"cache,omitempty" enum:"bypass" doc:"bypass: ask past caches (Cache-Control: no-cache)."`
+	HTTP2   bool   `json:"http2,omitempty" doc:"Speak HTTP/2 where the server does (https only). Default: HTTP/1.1 with keep-alive."`
 }
 
 // Auth holds one kind of credentials.

@@ -286,7 +286,7 @@ func (p *pull) options() fetcher.Options {
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
-			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
+			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass", HTTP2: c.Source.HTTP2,
 			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.paceFor(c), Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
