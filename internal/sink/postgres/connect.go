@@ -52,29 +52,6 @@ func hangUp(conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// stoppable gives a context that ends, with what stop says as its cause, soon after stop says something.
-func stoppable(stop func() error) (ctx context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	if stop == nil {
-		return ctx, func() { cancel(nil) }
-	}
-	go func() {
-		every := time.NewTicker(100 * time.Millisecond)
-		defer every.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-every.C:
-				if err := stop(); err != nil {
-					cancel(err)
-				}
-			}
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
-
 // cures are what helps against errors of the server that a user can do something about, by SQLSTATE or its class.
 var cures = map[string]string{
 	"28": "the server refuses the user or the password: correct the address",

@@ -68,7 +68,7 @@ func (t *Table) Guarded() (bool, error) { return t.look(false) }
 
 // look looks at the table, and with rights also at what may be done to it.
 func (t *Table) look(rights bool) (others bool, err error) {
-	ctx, done := stoppable(t.Stop)
+	ctx, done := sink.Until(t.Stop)
 	defer done()
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (t *Table) findRest(ctx context.Context, q querier, oid uint32, is *standin
 
 // Load writes all items in one transaction, then reads them back.
 func (t *Table) Load(items sink.Lines) (sink.Output, error) {
-	ctx, done := stoppable(t.Stop)
+	ctx, done := sink.Until(t.Stop)
 	defer done()
 	notes, err := t.write(ctx, items)
 	if err != nil {
