@@ -25,7 +25,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"lastdrop/configs"
+	"lastdrop/internal/pgtest"
 	"lastdrop/internal/pull"
+	"lastdrop/internal/s3test"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
@@ -205,62 +207,134 @@ func upTo(t *testing.T, got []string, n int) {
 	}
 }
 
+// An outlet is one way to write items, as a user of the output sees it.
+type outlet struct {
+	output string // the config's
+	path   string // as the report names it
+	aside  string // where the lines wait
+	// closed tells that nothing but a COMPLETE run is ever published, even where nothing is there.
+	closed bool
+	ids    func(t *testing.T) []string
+	// whole is what the output's SHA-256 is that of: the file, or the items' JSON of the last run.
+	whole func(t *testing.T) []byte
+}
+
+// outlets make all of them, each for a folder of its own.
+func outlets(t *testing.T) map[string]func(t *testing.T, dir string) outlet {
+	t.Helper()
+	all := map[string]func(*testing.T, string) outlet{}
+	for _, ending := range []string{".jsonl", ".ndjson.gz", ".ndjson.zst", ".csv", ".csv.gz", ".csv.zst", ".parquet", ".db"} {
+		all[ending] = func(_ *testing.T, dir string) outlet {
+			path := filepath.Join(dir, "x"+ending)
+			o := outlet{output: `{to: "` + path + `"}`, path: path, aside: path + ".partial",
+				ids: func(t *testing.T) []string { return ids(t, path) }, whole: func(t *testing.T) []byte { return []byte(read(t, path)) }}
+			if ending == ".db" {
+				o.aside, o.whole = path+".shop.partial", func(t *testing.T) []byte { return tableLines(t, path) }
+			}
+			return o
+		}
+	}
+	server := pgtest.Start(t)
+	for _, merge := range []bool{false, true} {
+		all[fmt.Sprintf("postgres, merge %v", merge)] = func(t *testing.T, dir string) outlet {
+			return postgresOutlet(server.Database(t), dir, merge)
+		}
+	}
+	for _, compress := range []string{"gzip", "zstd", "none"} {
+		all["s3, "+compress] = func(t *testing.T, dir string) outlet { return s3Outlet(s3test.Start(t), dir, compress) }
+	}
+	return all
+}
+
+func postgresOutlet(dsn, dir string, merge bool) outlet {
+	return outlet{
+		output: fmt.Sprintf(`{to: "%s", merge: %v, spool: "%s"}`, dsn, merge, dir),
+		path:   "postgres:shop", aside: filepath.Join(dir, "shop-*.shop.partial"),
+		ids: func(t *testing.T) []string {
+			return strings.Fields(pgtest.Rows(t, dsn, "SELECT id FROM shop ORDER BY id"))
+		},
+		whole: func(t *testing.T) []byte {
+			return []byte(pgtest.Rows(t, dsn, "SELECT _item FROM shop WHERE _run = (SELECT _run FROM shop WHERE id = 1) ORDER BY _n"))
+		},
+	}
+}
+
+func s3Outlet(b *s3test.Bucket, dir, compress string) outlet {
+	whole := func(t *testing.T) []byte { return b.Published(t, "out/shop") }
+	return outlet{
+		output: fmt.Sprintf(`{to: "s3://%s/out/shop", spool: "%s", s3: {endpoint: "%s", access_key: %s, secret_key: %s, compress: %s}}`,
+			s3test.Name, dir, b.URL, s3test.Key, s3test.Secret, compress),
+		path: "s3://" + s3test.Name + "/out/shop", aside: filepath.Join(dir, "shop-*.s3.partial"), closed: true,
+		ids: func(t *testing.T) []string { return lineIDs(t, bytes.NewReader(whole(t))) }, whole: whole,
+	}
+}
+
+// only is the one file that a pattern means; the pattern itself where there is none.
+func only(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) > 1 {
+		t.Fatalf("%s: %q, %v", pattern, files, err)
+	}
+	return strings.Join(append(files, pattern)[:1], "")
+}
+
 // TestOutputs lets a run be stopped and go on, and another one end too early, over all that items can be written as.
 func TestOutputs(t *testing.T) {
-	for _, ending := range []string{".jsonl", ".ndjson.zst", ".csv", ".csv.gz", ".csv.zst", ".parquet", ".db"} {
-		t.Run(ending, func(t *testing.T) {
+	for name, make := range outlets(t) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t, 45, `{to: "${DIR}/x`+ending+`"}`)
-			target, aside := s.path("x"+ending), s.path("x"+ending+".partial")
-			if ending == ".db" {
-				aside = s.path("x.db.shop.partial")
-			}
-			check := func(step string, maxPages int64, v judge.Verdict, want reconcile.Output) {
+			s := newShop(t, 45, "")
+			o := make(t, s.dir)
+			s.output = o.output
+			check := func(step string, maxPages int64, v judge.Verdict, committed bool, items int64) {
 				t.Helper()
 				rep, err := s.drain(t, maxPages)
 				if err != nil || rep.Verdict != v || len(rep.Output) != 1 {
 					t.Fatalf("%s: %v, %+v", step, err, rep)
 				}
-				got := rep.Output[0]
-				if got.Path != want.Path || got.Committed != want.Committed || got.Items != want.Items || rep.Items.Written != want.Items {
-					t.Fatalf("%s: %+v, want %+v", step, got, want)
+				path, whole := o.path, o.whole
+				if !committed {
+					path = only(t, o.aside)
+					whole = func(t *testing.T) []byte { return []byte(read(t, path)) }
 				}
-				if sum := sha256.Sum256(whole(t, got.Path, ending)); got.SHA256 != hex.EncodeToString(sum[:]) || got.Bytes == 0 {
+				got := rep.Output[0]
+				if got.Path != path || got.Committed != committed || got.Items != items || rep.Items.Written != items {
+					t.Fatalf("%s: %+v, want %d items at %s, committed %v", step, got, items, path, committed)
+				}
+				if sum := sha256.Sum256(whole(t)); got.SHA256 != hex.EncodeToString(sum[:]) || got.Bytes == 0 {
 					t.Errorf("%s: %+v is not what stands there", step, got)
 				}
 			}
-			check("stopped", 2, judge.Truncated, reconcile.Output{Path: target, Committed: true, Items: 20})
-			upTo(t, ids(t, target), 20)
+			check("stopped", 2, judge.Truncated, !o.closed, 20)
+			if !o.closed {
+				upTo(t, o.ids(t), 20)
+			}
 			before := s.asked.Load()
-			check("gone on with", 0, judge.Complete, reconcile.Output{Path: target, Committed: true, Items: 45})
-			upTo(t, ids(t, target), 45)
+			check("gone on with", 0, judge.Complete, true, 45)
+			upTo(t, o.ids(t), 45)
 			if asked := s.asked.Load() - before; asked > 4 {
 				t.Errorf("%d requests to go on: pages that were held were asked for again", asked)
 			}
-			absent(t, aside)
+			absent(t, only(t, o.aside))
 			s.things.Store(60)
-			check("too early", 3, judge.Truncated, reconcile.Output{Path: aside, Items: 30})
-			upTo(t, ids(t, target), 45)
-			check("gone on with again", 0, judge.Complete, reconcile.Output{Path: target, Committed: true, Items: 60})
-			absent(t, aside)
-			files, _ := filepath.Glob(s.path("x*"))
-			if len(files) != 1 {
-				t.Errorf("left behind: %q", files)
+			check("too early", 3, judge.Truncated, false, 30)
+			upTo(t, o.ids(t), 45)
+			check("gone on with again", 0, judge.Complete, true, 60)
+			upTo(t, o.ids(t), 60)
+			files, _ := filepath.Glob(s.path("*"))
+			for _, f := range files {
+				if f != o.path && !strings.HasPrefix(filepath.Base(f), "runs.sqlite") {
+					t.Errorf("left behind: %s", f)
+				}
 			}
 		})
 	}
 }
 
-// whole is what an output's SHA-256 is that of: the file, or of a table the items' JSON.
-func whole(t *testing.T, path, ending string) []byte {
+// tableLines are the items' JSON of the last run in a table of SQLite.
+func tableLines(t *testing.T, path string) []byte {
 	t.Helper()
-	if ending != ".db" || strings.HasSuffix(path, ".partial") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)

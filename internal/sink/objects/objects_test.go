@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,58 +16,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-	"github.com/minio/minio-go/v7"
-
+	"lastdrop/internal/s3test"
 	"lastdrop/internal/sink"
 )
 
-// What becomes of a request whose answer does not come.
-const (
-	lost = -1 // the server never sees it
-	done = -2 // the server does it
-)
+const folder = "out/shop"
 
-// A bucket is a real server of S3 in this process, which can be told to fail.
-type bucket struct {
-	url string
-	// hook sees each request before the server does; what it returns but 0 is the status of the answer in the server's place, or
-	// one of lost and done.
-	hook func(r *http.Request) int
-}
-
-func newBucket(t *testing.T) *bucket {
+func at(t *testing.T, b *s3test.Bucket) *Target {
 	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("things"); err != nil {
-		t.Fatal(err)
-	}
-	b := &bucket{}
-	fake := gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if b.hook != nil {
-			switch status := b.hook(r); {
-			case status == done:
-				fake.ServeHTTP(httptest.NewRecorder(), r)
-				panic(http.ErrAbortHandler)
-			case status == lost:
-				panic(http.ErrAbortHandler)
-			case status > 0:
-				w.WriteHeader(status)
-				return
-			}
-		}
-		fake.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	b.url = server.URL
-	return b
-}
-
-func at(t *testing.T, b *bucket) *Target {
-	t.Helper()
-	return &Target{Bucket: "things", Folder: "out/shop", Endpoint: b.url, Region: "us-east-1", AccessKey: "key-of-tests", SecretKey: "secret-of-tests",
+	return &Target{Bucket: s3test.Name, Folder: folder, Endpoint: b.URL, Region: "us-east-1", AccessKey: s3test.Key, SecretKey: s3test.Secret,
 		Dir: t.TempDir(), Pull: "shop", Run: "r1", Verdict: func() string { return "COMPLETE" }}
 }
 
@@ -89,7 +44,7 @@ func lines(items []string) string {
 }
 
 // loaded must succeed, and give back what it was given.
-func loaded(t *testing.T, k *Target, items ...string) sink.Output {
+func loaded(t *testing.T, b *s3test.Bucket, k *Target, items ...string) sink.Output {
 	t.Helper()
 	out, err := k.Load(of(items...))
 	if err != nil {
@@ -101,7 +56,7 @@ func loaded(t *testing.T, k *Target, items ...string) sink.Output {
 	if !reflect.DeepEqual(out, want) {
 		t.Fatalf("%+v, want %+v", out, want)
 	}
-	if got := k.published(t); got != text {
+	if got := string(b.Published(t, folder)); got != text {
 		t.Fatalf("published are %d bytes, want %d", len(got), len(text))
 	}
 	if left, _ := os.ReadDir(k.Dir); len(left) > 0 {
@@ -110,79 +65,13 @@ func loaded(t *testing.T, k *Target, items ...string) sink.Output {
 	return out
 }
 
-// object reads an object as a stranger would.
-func (t *Target) object(test *testing.T, name string) []byte {
-	test.Helper()
-	s, err := t.open()
-	if err != nil {
-		test.Fatal(err)
-	}
-	o, err := s.client.GetObject(test.Context(), t.Bucket, t.Folder+"/"+name, minio.GetObjectOptions{})
-	if err != nil {
-		test.Fatal(err)
-	}
-	data, err := io.ReadAll(o)
-	if err != nil {
-		test.Fatalf("%s: %v", name, err)
-	}
-	return data
-}
-
-func (t *Target) index(test *testing.T) *manifest {
-	test.Helper()
+func index(t *testing.T, b *s3test.Bucket) *manifest {
+	t.Helper()
 	var m manifest
-	if err := json.Unmarshal(t.object(test, "manifest.json"), &m); err != nil {
-		test.Fatal(err)
+	if err := json.Unmarshal(b.Get(t, folder+"/manifest.json"), &m); err != nil {
+		t.Fatal(err)
 	}
 	return &m
-}
-
-// published is what a reader gets that goes by the manifest, and checks what it says.
-func (t *Target) published(test *testing.T) string {
-	test.Helper()
-	m := t.index(test)
-	var all strings.Builder
-	items := int64(0)
-	for _, p := range m.Parts {
-		data := t.object(test, p.Name)
-		if sum := sha256.Sum256(data); int64(len(data)) != p.Bytes || hex.EncodeToString(sum[:]) != p.SHA256 {
-			test.Fatalf("%s is not as the manifest says", p.Name)
-		}
-		for _, e := range endings {
-			if strings.HasSuffix(p.Name, e.ending) {
-				dec, err := e.codec.Decoder(bytes.NewReader(data))
-				if err != nil {
-					test.Fatal(err)
-				}
-				if _, err := io.Copy(&all, dec); err != nil {
-					test.Fatal(err)
-				}
-			}
-		}
-		items += p.Items
-	}
-	sum := sha256.Sum256([]byte(all.String()))
-	if items != m.Items || int64(strings.Count(all.String(), "\n")) != items || m.SHA256 != hex.EncodeToString(sum[:]) || m.Bytes != int64(all.Len()) {
-		test.Fatalf("the manifest says %+v of %d bytes", m, all.Len())
-	}
-	return all.String()
-}
-
-// names lists the folder.
-func (t *Target) list(test *testing.T) []string {
-	test.Helper()
-	s, err := t.open()
-	if err != nil {
-		test.Fatal(err)
-	}
-	var all []string
-	for o := range s.client.ListObjects(test.Context(), t.Bucket, minio.ListObjectsOptions{Prefix: t.Folder + "/", Recursive: true}) {
-		if o.Err != nil {
-			test.Fatal(o.Err)
-		}
-		all = append(all, strings.TrimPrefix(o.Key, t.Folder+"/"))
-	}
-	return all
 }
 
 func many(n, size int) []string {
@@ -198,15 +87,15 @@ func many(n, size int) []string {
 }
 
 func TestParts(t *testing.T) {
-	b := newBucket(t)
+	b := s3test.Start(t)
 	for compress, c := range map[string]struct {
 		ending string
 		least  int
 	}{"": {".jsonl.gz", 3}, "gzip": {".jsonl.gz", 3}, "zstd": {".jsonl.zst", 3}, "none": {".jsonl", 20}} {
 		k := at(t, b)
 		k.Compress, k.PartSize, k.Run = compress, 100_000, "r-"+compress
-		loaded(t, k, many(2000, 1024)...)
-		m := k.index(t)
+		loaded(t, b, k, many(2000, 1024)...)
+		m := index(t, b)
 		if len(m.Parts) < c.least || m.Version != 1 || m.Run != k.Run || m.Verdict != "COMPLETE" || m.Name != "shop" || m.Items != 2000 || m.Written.IsZero() {
 			t.Errorf("%q: %+v", compress, m)
 		}
@@ -219,30 +108,32 @@ func TestParts(t *testing.T) {
 }
 
 func TestNoItems(t *testing.T) {
-	k := at(t, newBucket(t))
-	loaded(t, k)
-	if text := string(k.object(t, "manifest.json")); !strings.Contains(text, `"parts": []`) || !strings.Contains(text, `"previous": []`) {
+	b := s3test.Start(t)
+	k := at(t, b)
+	loaded(t, b, k)
+	if text := string(b.Get(t, folder+"/manifest.json")); !strings.Contains(text, `"parts": []`) || !strings.Contains(text, `"previous": []`) {
 		t.Error(text)
 	}
 }
 
 // The set before stays for its readers until the next one; what is in no manifest goes.
 func TestSets(t *testing.T) {
-	k := at(t, newBucket(t))
-	loaded(t, k, "1")
-	first := k.index(t).names()
+	b := s3test.Start(t)
+	k := at(t, b)
+	loaded(t, b, k, "1")
+	first := index(t, b).names()
 	k.Run = "r2"
-	loaded(t, k, "2")
-	second := k.index(t)
+	loaded(t, b, k, "2")
+	second := index(t, b)
 	if !reflect.DeepEqual(second.Previous, first) {
 		t.Errorf("previous %q, want %q", second.Previous, first)
 	}
-	k.object(t, first[0])
+	b.Get(t, folder+"/"+first[0])
 	k.Run = "r3"
-	if out := loaded(t, k, "3"); len(out.Notes) > 0 {
+	if out := loaded(t, b, k, "3"); len(out.Notes) > 0 {
 		t.Errorf("notes %q", out.Notes)
 	}
-	if all := k.list(t); slices.Contains(all, first[0]) || !slices.Contains(all, second.Parts[0].Name) || len(all) != 3 {
+	if all := b.List(t, folder); slices.Contains(all, first[0]) || !slices.Contains(all, second.Parts[0].Name) || len(all) != 3 {
 		t.Errorf("in the folder: %q", all)
 	}
 }
@@ -251,11 +142,11 @@ func TestSets(t *testing.T) {
 // on: until the manifest is written the old set is published, and after it the new one, and nothing is left over at the end.
 func TestStoppedAnywhere(t *testing.T) {
 	items := many(60, 1024)
-	for _, how := range []int{lost, done} {
+	for _, how := range []int{s3test.Lost, s3test.Done} {
 		for n := 0; ; n++ {
-			b := newBucket(t)
+			b := s3test.Start(t)
 			k := at(t, b)
-			loaded(t, k, "old")
+			loaded(t, b, k, "old")
 			k.Run, k.PartSize, k.Compress = "r2", 20_000, "none"
 			failing := errors.New("stop")
 			var asked atomic.Int64
@@ -265,30 +156,30 @@ func TestStoppedAnywhere(t *testing.T) {
 				}
 				return nil
 			}
-			b.hook = func(*http.Request) int {
+			b.Hook = func(*http.Request) int {
 				switch i := asked.Add(1) - 1; {
 				case i == int64(n):
 					return how
 				case i > int64(n):
-					return lost
+					return s3test.Lost
 				}
 				return 0
 			}
 			out, err := k.Load(of(items...))
-			b.hook, k.Stop = nil, nil
+			b.Hook, k.Stop = nil, nil
 			if asked.Load() <= int64(n) {
 				if n < 8 {
 					t.Errorf("only %d requests were made", n)
 				}
 				break
 			}
-			if got := k.published(t); got != "old\n" && got != lines(items) {
+			if got := string(b.Published(t, folder)); got != "old\n" && got != lines(items) {
 				t.Fatalf("request %d: %d bytes are published", n, len(got))
 			} else if err == nil && got == "old\n" {
 				t.Fatalf("request %d: %+v, but the old set is published", n, out)
 			}
-			out = loaded(t, k, items...)
-			if m, all := k.index(t), k.list(t); len(all) != 1+len(m.Parts)+len(m.Previous) {
+			out = loaded(t, b, k, items...)
+			if m, all := index(t, b), b.List(t, folder); len(all) != 1+len(m.Parts)+len(m.Previous) {
 				t.Errorf("request %d: in the folder %q; notes %q", n, all, out.Notes)
 			}
 		}
@@ -297,9 +188,9 @@ func TestStoppedAnywhere(t *testing.T) {
 
 // Parts of another run are left alone while that one may be alive.
 func TestOthersParts(t *testing.T) {
-	b := newBucket(t)
+	b := s3test.Start(t)
 	other := at(t, b)
-	b.hook = func(r *http.Request) int {
+	b.Hook = func(r *http.Request) int {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "manifest.json") {
 			return http.StatusForbidden
 		}
@@ -308,14 +199,14 @@ func TestOthersParts(t *testing.T) {
 	if _, err := other.Load(of("other")); err == nil {
 		t.Fatal("no error")
 	}
-	b.hook = nil
+	b.Hook = nil
 	k := at(t, b)
 	k.Run = "r2"
-	out := loaded(t, k, "1")
-	if len(k.list(t)) != 3 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "of another run, is in no manifest") {
-		t.Errorf("%q, %q", k.list(t), out.Notes)
+	out := loaded(t, b, k, "1")
+	if len(b.List(t, folder)) != 3 || len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "of another run, is in no manifest") {
+		t.Errorf("%q, %q", b.List(t, folder), out.Notes)
 	}
-	out = loaded(t, other, "mine") // its own left-over is named and removed
+	out = loaded(t, b, other, "mine") // its own left-over is named and removed
 	if len(out.Notes) != 1 || !strings.Contains(out.Notes[0], "left over from an earlier try and removed: parts/r1-") {
 		t.Errorf("%q", out.Notes)
 	}
@@ -329,30 +220,26 @@ func TestReadBack(t *testing.T) {
 		"all but a byte": func(d []byte) []byte { return d[:1] },
 	} {
 		for _, compress := range []string{"none", "gzip", "zstd"} {
-			b := newBucket(t)
+			b := s3test.Start(t)
 			k := at(t, b)
 			k.Compress = compress
-			loaded(t, k, "old")
+			loaded(t, b, k, "old")
 			k.Run = "r2"
 			harmed := false
-			b.hook = func(r *http.Request) int {
+			b.Hook = func(r *http.Request) int {
 				if !harmed && r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/parts/r2-") {
 					harmed = true
-					name := strings.TrimPrefix(r.URL.Path, "/things/out/shop/")
-					s, _ := k.open()
-					data := change(k.object(t, name))
-					if _, err := s.client.PutObject(t.Context(), "things", "out/shop/"+name, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{}); err != nil {
-						t.Error(err)
-					}
+					key := strings.TrimPrefix(r.URL.Path, "/"+s3test.Name+"/")
+					b.Put(t, key, change(b.Get(t, key)))
 				}
 				return 0
 			}
 			_, err := k.Load(of(`{"a":1}`, `{"a":2}`, `{"a":3}`))
-			b.hook = nil
+			b.Hook = nil
 			if !errors.Is(err, sink.ErrReadBack) || !strings.Contains(err.Error(), "parts/r2-") {
 				t.Errorf("%s, %q: %v, want ErrReadBack", name, compress, err)
 			}
-			if got := k.published(t); got != "old\n" {
+			if got := string(b.Published(t, folder)); got != "old\n" {
 				t.Errorf("published is %q", got)
 			}
 		}
@@ -360,11 +247,13 @@ func TestReadBack(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	b := newBucket(t)
+	b := s3test.Start(t)
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
+	b.Put(t, "theirs/manifest.json", []byte(`{"entries":[]}`))
+	b.Put(t, "newer/manifest.json", []byte(`{"lastdrop_manifest":2}`))
 	for want, change := range map[string]func(k *Target){
 		"no such bucket":       func(k *Target) { k.Bucket = "nothing" },
 		"cannot be reached":    func(k *Target) { k.Endpoint = "http://127.0.0.1:1" },
@@ -372,18 +261,9 @@ func TestErrors(t *testing.T) {
 		"no address of a stor": func(k *Target) { k.Endpoint = "127.0.0.1:9000" },
 		"not written by lastd": func(k *Target) { k.Folder = "theirs" },
 		"by a newer lastdrop":  func(k *Target) { k.Folder = "newer" },
-		"may not do this":      func(k *Target) { b.hook = func(*http.Request) int { return http.StatusForbidden } },
+		"may not do this":      func(k *Target) { b.Hook = func(*http.Request) int { return http.StatusForbidden } },
 	} {
 		k := at(t, b)
-		s, err := k.open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for folder, text := range map[string]string{"theirs": `{"entries":[]}`, "newer": `{"lastdrop_manifest":2}`} {
-			if _, err := s.client.PutObject(t.Context(), "things", folder+"/manifest.json", strings.NewReader(text), int64(len(text)), minio.PutObjectOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}
 		change(k)
 		_, loadErr := k.Load(of("1"))
 		for _, err := range []error{k.Check(), loadErr} {
@@ -391,21 +271,21 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}
-		b.hook = nil
+		b.Hook = nil
 	}
 }
 
 // The usual environment stands in for the config.
 func TestEnvironment(t *testing.T) {
-	b := newBucket(t)
+	b := s3test.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key-of-tests")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-of-tests")
-	t.Setenv("AWS_ENDPOINT_URL", b.url)
+	t.Setenv("AWS_ENDPOINT_URL", b.URL)
 	t.Setenv("AWS_REGION", "eu-central-1")
 	var signed string
-	b.hook = func(r *http.Request) int { signed = r.Header.Get("Authorization"); return 0 }
-	k := &Target{Bucket: "things", Folder: "f", Dir: t.TempDir(), Run: "r1"}
-	loaded(t, k, "1")
+	b.Hook = func(r *http.Request) int { signed = r.Header.Get("Authorization"); return 0 }
+	k := &Target{Bucket: s3test.Name, Folder: folder, Dir: t.TempDir(), Run: "r1"}
+	loaded(t, b, k, "1")
 	if !strings.Contains(signed, "key-of-tests/") || !strings.Contains(signed, "/eu-central-1/s3/") {
 		t.Errorf("signed %q", signed)
 	}
@@ -415,14 +295,15 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestNothingOfAPart(t *testing.T) {
-	k := at(t, newBucket(t))
-	loaded(t, k, "old")
+	b := s3test.Start(t)
+	k := at(t, b)
+	loaded(t, b, k, "old")
 	k.Run = "r2"
 	gone := errors.New("gone")
 	if _, err := k.Load(func(each func([]byte) error) error { return errors.Join(each([]byte("1")), gone) }); !errors.Is(err, gone) {
 		t.Errorf("%v", err)
 	}
-	if got := k.published(t); got != "old\n" {
+	if got := string(b.Published(t, folder)); got != "old\n" {
 		t.Errorf("published is %q", got)
 	}
 	if guarded, err := k.Guarded(); !guarded || err != nil {
