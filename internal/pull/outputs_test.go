@@ -65,6 +65,18 @@ func newShop(t *testing.T, things int64, output string) *shop {
 	return s
 }
 
+// config is that of the pull, of the variables BASE and DIR.
+func (s *shop) config() []byte {
+	return []byte(`
+version: 1
+name: shop
+source: {url: "${BASE}/items"}
+pages: {style: page, number: {param: page}}
+items: {path: items, id: id}
+total: {path: total}
+output: ` + s.output)
+}
+
 func (s *shop) path(name string) string { return filepath.Join(s.dir, name) }
 
 // drain runs the pull, of so many pages at most; 0 is all.
@@ -76,15 +88,7 @@ func (s *shop) drain(t *testing.T, maxPages int64) (reconcile.Report, error) {
 func (s *shop) drainUnder(ctx context.Context, t *testing.T, maxPages int64) (reconcile.Report, error) {
 	t.Helper()
 	env := map[string]string{"BASE": s.server.URL, "DIR": s.dir}
-	text := `
-version: 1
-name: shop
-source: {url: "${BASE}/items"}
-pages: {style: page, number: {param: page}}
-items: {path: items, id: id}
-total: {path: total}
-output: ` + s.output
-	cfg, err := configs.Parse("shop.yaml", []byte(text), func(k string) (string, bool) {
+	cfg, err := configs.Parse("shop.yaml", s.config(), func(k string) (string, bool) {
 		if v, ok := env[k]; ok {
 			return v, true
 		}

@@ -63,7 +63,7 @@ var cures = map[string]string{
 	"2BP01": "a view or something else hangs on the table: drop it first, or say output.merge: true, which keeps the table",
 	"0A000": "a view hangs on a column whose type must change: drop it first, then create it again",
 	"42501": "the user lacks a right: grant it",
-	"55P03": "another session holds a lock on the table: let it end, then run again, which goes on from here",
+	"55P03": "another session, or another run, holds a lock on the table: let it end, then run again, which goes on from here",
 }
 
 // explain says what went wrong, and what helps, without any part of the address or of an item.

@@ -259,14 +259,12 @@ func (l *load) begin(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	var schema string
-	var free bool
-	err := tx.QueryRow(ctx, "SELECT current_schema(), pg_try_advisory_xact_lock(hashtextextended('lastdrop ' || current_schema() || '.' || $1, 0))", l.Table.Table).
-		Scan(&schema, &free)
-	if err != nil {
+	if err := tx.QueryRow(ctx, "SELECT current_schema()").Scan(&schema); err != nil {
 		return err
 	}
-	if !free {
-		return fmt.Errorf("%w: wait for it, then run again, which goes on from here", sink.ErrBusy)
+	// What an earlier process left at the server may take a moment to notice that it is alone.
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "lastdrop "+schema+"."+l.Table.Table); err != nil {
+		return err
 	}
 	l.target = pgx.Identifier{schema, l.Table.Table}.Sanitize()
 	l.stage = pgx.Identifier{schema, cutText(stagePrefix+l.Run, mostName)}.Sanitize()
@@ -283,7 +281,7 @@ func (l *load) begin(ctx context.Context, tx pgx.Tx) error {
 		}
 		defs = append(defs, def)
 	}
-	_, err = tx.Exec(ctx, "CREATE TABLE "+l.stage+" ("+strings.Join(defs, ", ")+")")
+	_, err := tx.Exec(ctx, "CREATE TABLE "+l.stage+" ("+strings.Join(defs, ", ")+")")
 	return err
 }
 
