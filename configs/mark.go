@@ -102,7 +102,7 @@ func (m *mark) whole() {
 	}
 }
 
-// database marks the address of one: all of it is a secret, but the hash tells which database it is.
+// database marks the address of one: all of it is a secret.
 func (m *mark) database() {
 	m.secrets = append(m.secrets, m.value)
 	if u, err := url.Parse(m.value); err == nil {
@@ -111,7 +111,7 @@ func (m *mark) database() {
 		}
 	}
 	m.params()
-	m.hashed, m.shown = PlaceOf(m.value), secret.Redacted
+	m.hashed, m.shown = Postgres+":"+hidden, "postgres://"+secret.Redacted
 	if isReference(m.raw) {
 		m.shown = m.raw
 	}
