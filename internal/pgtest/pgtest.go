@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package pgtest starts a real PostgreSQL for tests, on 127.0.0.1, with its data in a folder that goes with the test.
 package pgtest
 
@@ -10,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -23,6 +20,12 @@ import (
 
 // Install is what to do where there is no PostgreSQL.
 const Install = "PostgreSQL is not installed, and these tests run a real one: make postgresql (Debian: apt-get install postgresql)"
+
+// An account is who the server runs as.
+type account struct {
+	attr *syscall.SysProcAttr
+	own  func(path string) error // gives a file to it
+}
 
 // A Server is one cluster.
 type Server struct {
@@ -53,47 +56,25 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// owner gives the folder to the user that the server runs as: it refuses to run as root.
-func owner(t testing.TB, dir string) *syscall.SysProcAttr {
-	t.Helper()
-	as := dyingWithUs()
-	if os.Getuid() != 0 {
-		return as
-	}
-	who, err := user.Lookup("postgres")
-	if err != nil {
-		t.Fatalf("%v: %s", err, Install)
-	}
-	uid, _ := strconv.ParseUint(who.Uid, 10, 32)
-	gid, _ := strconv.ParseUint(who.Gid, 10, 32)
-	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-		t.Fatal(err)
-	}
-	as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return as
-}
-
-func (s *Server) init(t testing.TB, bin, dir string, as *syscall.SysProcAttr) {
+func (s *Server) init(t testing.TB, bin, dir string, as *account) {
 	t.Helper()
 	password := filepath.Join(dir, "password")
 	if err := os.WriteFile(password, []byte(s.Password+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if as.Credential != nil {
-		if err := os.Chown(password, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
-			t.Fatal(err)
-		}
+	if err := as.own(password); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", filepath.Join(dir, "data"), "-A", "scram-sha-256", "-U", s.User,
 		"--pwfile", password, "--no-sync", "-E", "UTF8", "--locale=C")
-	cmd.Dir, cmd.SysProcAttr = dir, as
+	cmd.Dir, cmd.SysProcAttr = dir, as.attr
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 }
 
 // run starts the server, on another port where somebody took the free one.
-func (s *Server) run(t testing.TB, bin, dir string, as *syscall.SysProcAttr) {
+func (s *Server) run(t testing.TB, bin, dir string, as *account) {
 	t.Helper()
 	const tries = 5
 	var last error
@@ -110,7 +91,7 @@ func (s *Server) run(t testing.TB, bin, dir string, as *syscall.SysProcAttr) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Dir, cmd.SysProcAttr, cmd.Stderr, cmd.Stdout = dir, as, log, log
+		cmd.Dir, cmd.SysProcAttr, cmd.Stderr, cmd.Stdout = dir, as.attr, log, log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +99,7 @@ func (s *Server) run(t testing.TB, bin, dir string, as *syscall.SysProcAttr) {
 		go func() { ended <- cmd.Wait(); _ = log.Close() }()
 		if last = s.answers(ended); last == nil {
 			t.Cleanup(func() {
-				_ = cmd.Process.Signal(syscall.SIGINT) // fast shutdown
+				_ = cmd.Process.Signal(os.Interrupt) // fast shutdown
 				<-ended
 			})
 			return
@@ -130,7 +111,7 @@ func (s *Server) run(t testing.TB, bin, dir string, as *syscall.SysProcAttr) {
 }
 
 func (s *Server) answers(ended <-chan error) error {
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		conn, err := pgx.Connect(context.Background(), s.DSN("postgres"))
 		if err == nil {

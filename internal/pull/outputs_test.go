@@ -387,6 +387,84 @@ func TestIncrementalTable(t *testing.T) {
 	}
 }
 
+// Far outputs in what else a config can say.
+func TestFarOutputs(t *testing.T) {
+	server := pgtest.Start(t)
+	must := func(t *testing.T, s *shop, pages int64, v judge.Verdict) reconcile.Report {
+		t.Helper()
+		rep, err := s.drain(t, pages)
+		if err != nil || rep.Verdict != v {
+			t.Fatalf("%v, %+v", err, rep)
+		}
+		return rep
+	}
+	t.Run("only what is new, merged", func(t *testing.T) {
+		s := newShop(t, 25, "")
+		o := postgresOutlet(server.Database(t), s.dir, true)
+		s.output = o.output + "\nincremental: {param: since}"
+		for _, items := range []int64{25, 15} {
+			if rep := must(t, s, 0, judge.Complete); !rep.Output[0].Committed || rep.Output[0].Items != items {
+				t.Fatalf("%+v", rep)
+			}
+			upTo(t, o.ids(t), 25)
+		}
+	})
+	t.Run("another database in the middle", func(t *testing.T) {
+		s := newShop(t, 25, "")
+		s.output = postgresOutlet(server.Database(t), s.dir, false).output
+		must(t, s, 1, judge.Truncated)
+		s.output = strings.Replace(s.output, "/test", "/nothing", 1)
+		if _, err := s.drain(t, 0); err == nil || !strings.Contains(err.Error(), "no such database") {
+			t.Errorf("%v", err)
+		}
+		dsn := server.Database(t)
+		s.output = postgresOutlet(dsn, s.dir, false).output
+		if _, err := s.drain(t, 0); err == nil || !strings.Contains(err.Error(), "--fresh") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("any verdict in a bucket", func(t *testing.T) {
+		b := s3test.Start(t)
+		s := newShop(t, 25, "")
+		s.output = strings.Replace(s3Outlet(b, s.dir, "none").output, "{to", "{on: any, to", 1)
+		for _, c := range []struct {
+			pages int64
+			v     judge.Verdict
+			items int
+		}{{1, judge.Truncated, 10}, {0, judge.Complete, 25}} {
+			rep := must(t, s, c.pages, c.v)
+			upTo(t, lineIDs(t, bytes.NewReader(b.Published(t, "out/shop"))), c.items)
+			manifest := string(b.Get(t, "out/shop/manifest.json"))
+			if !strings.Contains(manifest, `"verdict": "`+c.v.String()+`"`) || !strings.Contains(manifest, `"run": "`+rep.Run+`"`) {
+				t.Errorf("%s", manifest)
+			}
+		}
+	})
+	t.Run("a folder a child", func(t *testing.T) {
+		b := s3test.Start(t)
+		d := newDesk(t, abc(), overPull)
+		d.write("issues.yaml", "version: 1\nname: issues\nsource: {url: \"${BASE}/repos/{repo}/issues\"}"+paging+overPull+
+			fmt.Sprintf("output: {to: \"s3://things/issues/{repo}\", spool: \"${DIR}\", s3: {endpoint: %q, access_key: %s, secret_key: %s}}\n", b.URL, s3test.Key, s3test.Secret))
+		if rep, err := d.run(t.Context()); err != nil || rep.Verdict != judge.Complete {
+			t.Fatalf("%v, %+v", err, rep)
+		}
+		for name, items := range map[string]int{"a": 12, "b": 17, "c": 8} {
+			if got := bytes.Count(b.Published(t, "issues/"+name), []byte("\n")); got != items {
+				t.Errorf("%d items of %s", got, name)
+			}
+		}
+	})
+	t.Run("a command before it", func(t *testing.T) {
+		dsn := server.Database(t)
+		s := newShop(t, 25, "")
+		o := postgresOutlet(dsn, s.dir, false)
+		s.output = strings.Replace(o.output, "{to", `{exec: [tee, "${DIR}/taken"], to`, 1)
+		must(t, s, 0, judge.Complete)
+		upTo(t, ids(t, s.path("taken")), 25)
+		upTo(t, o.ids(t), 25)
+	})
+}
+
 // The store is no file for items.
 func TestTableInTheStore(t *testing.T) {
 	s := newShop(t, 12, `{to: "${DIR}/runs.sqlite"}`)

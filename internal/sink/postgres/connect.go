@@ -47,7 +47,7 @@ func (t *Table) connect(ctx context.Context) (*pgx.Conn, error) {
 
 // hangUp ends a connection; the server takes back what was not committed.
 func hangUp(conn *pgx.Conn) {
-	ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, done := context.WithTimeout(context.Background(), time.Second)
 	defer done()
 	_ = conn.Close(ctx)
 }
