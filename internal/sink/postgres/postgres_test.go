@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"lastdrop/internal/jsonscan"
 	"lastdrop/internal/pgtest"
 	"lastdrop/internal/secret"
 	"lastdrop/internal/sink"
@@ -25,7 +28,7 @@ func TestPostgres(t *testing.T) {
 		"values": testValues, "odd items": testOddItems, "swapped": testSwapped, "merged": testMerged, "merged types": testMergedTypes,
 		"guarded": testGuarded, "loaded again": testLoadedAgain, "others are left alone": testOthersAreLeftAlone, "rights": testRights,
 		"what hangs on it": testWhatHangsOnIt, "nothing of a part": testNothingOfAPart, "busy": testBusy, "stopped anywhere": testStoppedAnywhere,
-		"asked to stop": testAskedToStop, "no secret": testNoSecret, "schema": testSchema,
+		"asked to stop": testAskedToStop, "no secret": testNoSecret, "schema": testSchema, "kinds": testKinds,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -497,4 +500,57 @@ func testSchema(t *testing.T, s *pgtest.Server) {
 	loaded(t, k, `{"a":1}`)
 	loaded(t, k, `{"a":2}`)
 	same(t, k.rows(t, `SELECT a FROM "ware house"."my-items"`), "2\n")
+}
+
+// pieces are what JSON is drawn from: much of it is what PostgreSQL refuses.
+var pieces = []string{`"\u0000"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\ude00"`, `"\ud83dx"`, `"\ude00\ud83d"`, `"\\u0000"`, `"\\\u0000"`, `"\uD83D\u0041"`, `"\u00e9\n\/\b\f"`, `"é"`, `""`, `"\""`,
+	"1", "-0", "0.1", "1e5", "1E-4000", "1e-16000", "1e400", "1e9000", "1e200000", "-9223372036854775808", "9223372036854775808", "true", "false", "null",
+	strings.Repeat("9", 500), "0." + strings.Repeat("3", 500)}
+
+func drawJSON(t *rapid.T, depth int) string {
+	switch n := rapid.IntRange(0, 9).Draw(t, "kind"); {
+	case depth == 0 || n < 5:
+		return rapid.SampledFrom(pieces).Draw(t, "piece")
+	case n < 7:
+		return "[" + strings.Join(drawAll(t, depth, ""), " , ") + "]"
+	}
+	return "{" + strings.Join(drawAll(t, depth, `"\u0000k":`), ",") + "}"
+}
+
+func drawAll(t *rapid.T, depth int, odd string) []string {
+	all := make([]string, rapid.IntRange(0, 4).Draw(t, "n"))
+	for i := range all {
+		if all[i] = drawJSON(t, depth-1); odd != "" {
+			key := fmt.Sprintf(`"k%d":`, i)
+			if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
+				key = odd
+			}
+			all[i] = key + all[i]
+		}
+	}
+	return all
+}
+
+// The server takes each value as the kind that it is looked upon as.
+func testKinds(t *testing.T, s *pgtest.Server) {
+	conn := pgtest.Connect(t, s.Database(t)).PgConn()
+	rapid.Check(t, func(rt *rapid.T) {
+		raw := []byte(drawJSON(rt, 3))
+		kind := look(jsonscan.ValueOf(raw)).kind()
+		if kind == kindText || kind == kindBytes {
+			return
+		}
+		if r := conn.ExecParams(t.Context(), "SELECT $1::text::"+kind.String(), [][]byte{raw}, nil, nil, nil).Read(); r.Err != nil {
+			rt.Fatalf("%s as %s: %v", raw, kind, r.Err)
+		}
+	})
+	odd := func(raw string) bool { return look(jsonscan.ValueOf([]byte(raw)))&(seenOdd|seenVast|seenBytes) != 0 }
+	for raw, want := range map[string]bool{
+		`"\ud83d\ude00"`: false, `["\ud83d\ude00"]`: false, `["\\u0000"]`: false, `["\\\u0000"]`: true, `[1e9000]`: false, `[1e-6000]`: true, `1e-4000`: false,
+		`["\ud83d\\u"]`: true, `["\udc00"]`: true, `["\ud83d\ud83d\ude00"]`: true, `{"\u0000":1}`: true, `[` + strings.Repeat("9", 10_001) + `]`: true,
+	} {
+		if got := odd(raw); got != want {
+			t.Errorf("%.40s is odd: %v", raw, got)
+		}
+	}
 }
