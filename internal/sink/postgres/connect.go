@@ -57,10 +57,10 @@ var cures = map[string]string{
 	"28": "the server refuses the user or the password: correct the address",
 	"3D": "there is no such database: create it, or correct the address",
 	"53": "the server has no room or connection left: free some, then run again, which goes on from here",
-	"57": "the server or its administrator ended the work (a shutdown, or a statement_timeout): run again, which goes on from here",
+	"57": "the server or its administrator ended the work (a shutdown, or a statement_timeout, which ?statement_timeout=0 in the address lifts): run again, which goes on from here",
 	"22": "a value does not fit the type that a column was given by others: give it back its type, or name another table",
 
-	"2BP01": "a view or something else hangs on the table: drop it first, or say output.merge: true, which keeps the table",
+	"2BP01": "something hangs on the table: drop it first, or say output.merge: true, which keeps the table",
 	"0A000": "a view hangs on a column whose type must change: drop it first, then create it again",
 	"42501": "the user lacks a right: grant it",
 	"55P03": "another session, or another run, holds a lock on the table: let it end, then run again, which goes on from here",

@@ -84,6 +84,9 @@ func (t *Table) look(rights bool) (others bool, err error) {
 	if err != nil || is == nil {
 		return false, t.explain(ctx, err)
 	}
+	if err := is.free(); rights && !t.Merge && err != nil {
+		return false, err
+	}
 	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+is.name+" WHERE "+runColumn+" <> $1)", t.Run).Scan(&others)
 	return others, t.explain(ctx, err)
 }
@@ -121,6 +124,7 @@ type standing struct {
 	byKey   bool     // _key is unique
 	changes []string // statements that give the next table of this name its grants and owner
 	indexes []string // that are not of this package
+	bound   []string // what hangs on it and would be lost with it
 }
 
 // querier is a connection or a transaction.
@@ -177,12 +181,33 @@ func (t *Table) findRest(ctx context.Context, q querier, oid uint32, is *standin
 	if err != nil {
 		return err
 	}
+	err = q.QueryRow(ctx, `SELECT array_remove(ARRAY[
+			CASE WHEN c.relrowsecurity THEN 'row security' END,
+			CASE WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal) THEN 'triggers' END,
+			CASE WHEN EXISTS (SELECT FROM pg_publication_rel WHERE prrelid = c.oid) THEN 'a publication' END,
+			CASE WHEN EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL) THEN 'grants on columns' END,
+			CASE WHEN EXISTS (SELECT FROM pg_constraint WHERE confrelid = c.oid) THEN 'foreign keys' END,
+			CASE WHEN EXISTS (SELECT FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid WHERE d.classid = 'pg_rewrite'::regclass
+				AND d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid AND r.ev_class <> c.oid) THEN 'views' END], NULL)
+		FROM pg_class c WHERE c.oid = $1`, oid).Scan(&is.bound)
+	if err != nil {
+		return err
+	}
 	return q.QueryRow(ctx, `SELECT array(
 		SELECT format('GRANT %s ON %s TO %s%s', privilege_type, $2::text, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
 			CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
 		FROM pg_class c, aclexplode(c.relacl) WHERE c.oid = $1 AND grantee <> c.relowner
 		UNION ALL SELECT format('ALTER TABLE %s OWNER TO %I', $2::text, pg_get_userbyid(relowner)) FROM pg_class
 			WHERE oid = $1 AND pg_get_userbyid(relowner) <> current_user)`, oid, is.name).Scan(&is.changes)
+}
+
+// free refuses to replace a table on which something hangs: without its row security, say, its rows would be there for all to read.
+func (is *standing) free() error {
+	if len(is.bound) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s would be lost with the table that is replaced: drop what hangs on it, or say output.merge: true, which keeps the table",
+		strings.Join(is.bound, ", "))
 }
 
 // Load writes all items in one transaction, then reads them back.
@@ -438,6 +463,9 @@ func (l *load) swap(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	is, err := l.find(ctx, tx)
 	if err != nil || is == nil {
 		return []string{rename}, err
+	}
+	if err := is.free(); err != nil {
+		return nil, err
 	}
 	for _, index := range is.indexes {
 		l.notes = append(l.notes, fmt.Sprintf("the index %q went with the table that was replaced: create it again (output.merge: true keeps a table)", index))
