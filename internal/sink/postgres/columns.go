@@ -248,6 +248,7 @@ func (c *columns) add(item []byte) error {
 type column struct {
 	name string
 	kind kind
+	none bool // has no values at all: any kind would do
 }
 
 // list gives the columns in the order of their values: _key, _run, _n, _item, those of the keys, _rest.
@@ -256,13 +257,13 @@ func (c *columns) list() []column {
 	if c.bytes {
 		item = kindBytes
 	}
-	list := []column{{keyColumn, kindText}, {runColumn, kindText}, {orderColumn, kindInt}, {itemColumn, item}}
+	list := []column{{name: keyColumn}, {name: runColumn}, {name: orderColumn, kind: kindInt}, {name: itemColumn, kind: item}}
 	c.names = names(c.Keys())
 	for i, name := range c.names {
-		list = append(list, column{name, c.seen[i].kind()})
+		list = append(list, column{name, c.seen[i].kind(), c.seen[i] == 0})
 	}
 	if c.HasRest() {
-		list = append(list, column{table.Rest, c.rest.kind()})
+		list = append(list, column{name: table.Rest, kind: c.rest.kind()})
 	}
 	return list
 }

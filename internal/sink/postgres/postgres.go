@@ -335,6 +335,9 @@ func (l *load) fitTable(ctx context.Context, tx pgx.Tx) error {
 		}
 		old := kind(slices.Index(typeNames[:], have))
 		to := wider(old, c.kind)
+		if c.none {
+			to = old
+		}
 		l.list[i].kind = to
 		if to != old {
 			l.notes = append(l.notes, fmt.Sprintf("column %q: it was %s, and is %s now", c.name, old, to))

@@ -177,6 +177,13 @@ func testMergedTypes(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id")
 	k.Merge = true
 	loaded(t, k, `{"id":1,"int":9007199254740993,"num":0.1,"bool":true,"json":{"a":1},"text":"x","any":1}`)
+	before := k.rows(t, typesOf)
+	k.Run = "r1b" // nulls, and narrower values, widen nothing
+	if out := loaded(t, k, `{"id":0,"int":null,"num":5,"bool":null,"json":null,"text":null,"any":null}`); len(out.Notes) > 0 {
+		t.Errorf("notes %q", out.Notes)
+	}
+	same(t, k.rows(t, typesOf), before)
+	pgtest.Exec(t, k.DSN.Reveal(), `DELETE FROM "my-items" WHERE id = 0`)
 	k.Run = "r2"
 	out := loaded(t, k, `{"id":2,"int":0.1,"num":7,"bool":"no","json":5,"text":{"b":[]},"any":"\u0000"}`)
 	same(t, k.rows(t, typesOf), "id|bigint\nint|numeric\nnum|numeric\nbool|text\njson|text\ntext|text\nany|bytea\n")
