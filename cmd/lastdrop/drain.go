@@ -326,15 +326,18 @@ func (o owners) claim(file string, c *configs.Config, target string) error {
 	if target == "" || target == sink.Stdout {
 		return nil
 	}
-	path := filepath.Clean(target)
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+	path := configs.PlaceOf(target)
+	if !configs.Far(target) {
+		path = filepath.Clean(target)
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
 	}
 	if table := c.TableOf(target); table != "" {
 		path += " table " + table
 	}
 	if other, twice := o[path]; twice && filepath.Clean(other) != filepath.Clean(file) {
-		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, target, other)
+		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, c.Shown(target), other)
 	}
 	o[path] = file
 	return nil

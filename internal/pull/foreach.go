@@ -100,7 +100,7 @@ func (w *whole) begin(ctx context.Context) error {
 func (w *whole) hash() string {
 	h := w.cfg.Hash()
 	if w.opt.Target != "" && w.opt.Target != w.cfg.Output.To {
-		h += " to " + w.opt.Target
+		h += " to " + configs.PlaceOf(w.opt.Target)
 	}
 	if w.cfg.Parent != nil {
 		h += " of " + w.cfg.Parent.Hash()

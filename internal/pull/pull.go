@@ -20,6 +20,7 @@ import (
 	"lastdrop/fetcher"
 	"lastdrop/internal/sink"
 	"lastdrop/internal/slicing"
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
 )
@@ -128,6 +129,8 @@ type pull struct {
 	span   span         // of an incremental run
 	target string
 	out    sink.Options
+	// verdict is what the run is ruled to be, once its items are to be finished.
+	verdict judge.Verdict
 	// slicing says how the source is cut, nil where it is not.
 	slicing *slicing.Spec
 	// learned are the secrets that the source hands out.
@@ -143,7 +146,7 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 		return nil, fmt.Errorf("%s: no output: set output.to, or say --out FILE (- is standard output)", o.Config.Name)
 	}
 	var err error
-	if p.out, err = p.output(""); err != nil {
+	if p.out, err = p.output("", ctx.Err); err != nil {
 		return nil, err
 	}
 	if err := sink.Check(p.out); err != nil {
@@ -242,16 +245,15 @@ func (p *pull) hash() string {
 	if p.opt.Target == "" || p.opt.Target == p.cfg.Output.To {
 		return p.cfg.Hash()
 	}
-	return p.cfg.Hash() + " to " + p.opt.Target
+	return p.cfg.Hash() + " to " + configs.PlaceOf(p.opt.Target)
 }
 
 // open opens the sink, at the ledger's mark where the run was taken up.
 func (p *pull) open(ctx context.Context) error {
-	so, err := p.output(p.run.ID())
+	so, err := p.output(p.run.ID(), ctx.Err)
 	if err != nil {
 		return err
 	}
-	so.Stop = ctx.Err
 	if p.run.Resumed() {
 		r, err := p.run.Resume(ctx)
 		if err != nil {
