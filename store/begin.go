@@ -156,8 +156,7 @@ func (b *beginning) takeUp(ctx context.Context, tx *sql.Tx, i Info) error {
 		ended = NULL, error = NULL, report = NULL,
 		items = coalesce((SELECT items FROM checkpoints WHERE run = ?7), 0),
 		attempts = coalesce((SELECT attempts FROM checkpoints WHERE run = ?7), 0),
-		pages = coalesce((SELECT attempts FROM checkpoints WHERE run = ?7), 0)
-			- (SELECT count(*) FROM pages WHERE run = ?7 AND outcome <> 'held'),
+		pages = coalesce((SELECT held FROM checkpoints WHERE run = ?7), 0),
 		holder_pid = ?4, holder_host = ?5, holder_since = ?2, holder_token = ?6 WHERE run = ?7`,
 		Running, stamp(b.now), b.options.Version, os.Getpid(), hostname(), b.token, i.Run)
 	if err != nil {
@@ -165,6 +164,9 @@ func (b *beginning) takeUp(ctx context.Context, tx *sql.Tx, i Info) error {
 	}
 	b.run = b.newRun(i.Run, seed, i.Started, true)
 	b.run.since = i.since
+	if err := b.run.readSizes(ctx, tx); err != nil {
+		return err
+	}
 	return tx.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(max(n), 0) FROM totals WHERE run = ?1),
 		(SELECT coalesce(max(n), 0) FROM events WHERE run = ?1)`, i.Run).Scan(&b.run.totals, &b.run.events)
@@ -201,6 +203,7 @@ func (b *beginning) newRun(id string, seed uint64, started time.Time, resumed bo
 	return &Run{
 		store: b.store, lock: b.lock, token: b.token,
 		id: id, name: b.options.Name, seed: seed, started: started, resumed: resumed, marks: b.options.Incremental,
+		sizes: map[int]int{},
 	}
 }
 

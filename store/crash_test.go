@@ -140,7 +140,7 @@ func TestHeldByProcess(t *testing.T) {
 	if !errors.As(err, &held) || held.Holder.PID != c.cmd.Process.Pid || held.Run != id {
 		t.Fatalf("error %v, want run %s held by process %d", err, id, c.cmd.Process.Pid)
 	}
-	want := fmt.Sprintf("run %s is being drained by process %d since %s; wait, or stop it", id, held.Holder.PID, stamp(held.Holder.Since))
+	want := fmt.Sprintf("run %s is being drained by process %d on %s since %s; wait, or stop it", id, held.Holder.PID, hostname(), stamp(held.Holder.Since))
 	if err.Error() != want {
 		t.Fatalf("error %q, want %q", err, want)
 	}
