@@ -64,6 +64,19 @@ func (s *Store) Begin(ctx context.Context, o BeginOptions) (*Run, error) {
 	return r, nil
 }
 
+// CheckHolder is the *HeldError that Begin would give for a name and config: a
+// living process holds an unfinished run of them. It is for those who look at
+// other things before they begin.
+func (r *Reader) CheckHolder(ctx context.Context, name, configHash string) error {
+	found, err := r.infos(ctx, ` WHERE name = ? AND config_hash = ? AND state = 'running' ORDER BY run DESC`, name, configHash)
+	for _, i := range found {
+		if i.Holder != nil {
+			return &HeldError{Run: i.Run, Holder: *i.Holder}
+		}
+	}
+	return err
+}
+
 // A beginning is one call of Begin. All of it happens in one transaction, so
 // that beginnings in several processes follow one another.
 type beginning struct {

@@ -144,7 +144,16 @@ func TestHeldByProcess(t *testing.T) {
 	if err.Error() != want {
 		t.Fatalf("error %q, want %q", err, want)
 	}
+	if again := s.CheckHolder(t.Context(), o.Name, o.ConfigHash); again == nil || again.Error() != want {
+		t.Fatalf("looked at before: %v, want %q", again, want)
+	}
+	if err := s.CheckHolder(t.Context(), o.Name, "another"); err != nil {
+		t.Fatal(err)
+	}
 	c.kill()
+	if err := s.CheckHolder(t.Context(), o.Name, o.ConfigHash); err != nil {
+		t.Fatal(err)
+	}
 	if i, err := s.RunByID(t.Context(), id); err != nil || i.State != Running || i.Holder != nil {
 		t.Fatalf("killed: %+v, %v", i, err)
 	}

@@ -171,6 +171,12 @@ func (r *Run) Finish(ctx context.Context, report reconcile.Report) error {
 	if err != nil {
 		return err
 	}
+	if report.State != Stopped {
+		// A run at its end needs its identity hashes no more, and they are most
+		// of what it weighs. If this fails, the run has ended all the same: the
+		// next GC removes them.
+		_ = r.store.deleteRows(ctx, "page_keys", "seq", keysAtOnce, r.id)
+	}
 	return r.release()
 }
 
