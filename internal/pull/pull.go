@@ -149,6 +149,9 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 	if p.out, err = p.output("", ctx.Err); err != nil {
 		return nil, err
 	}
+	if err := o.Store.CheckHolder(ctx, o.Config.Name, p.hash()); err != nil {
+		return nil, err // which says more than the sink about the same process
+	}
 	if err := sink.Check(p.out); err != nil {
 		return nil, err
 	}
