@@ -19,20 +19,25 @@ import (
 //	/cursor  by cursor, with a total
 //	/sliced  by offset, with a total, and only the first items of what since and until ask for
 //	/each/V  by offset, with a total; the items of V alone
+//	/many    as /offset, but many more
 type source struct {
 	*httptest.Server
 	pause func() time.Duration // before an answer
+	// trouble answers the n-th request itself where it says so.
+	trouble func(w http.ResponseWriter, r *http.Request, n int) bool
 
-	mu    sync.Mutex
-	asked []string
-	watch func(asked int, last bool) // is told of each request: whether it brings a last item
+	mu     sync.Mutex
+	asked  []string
+	latest time.Time                  // of them
+	watch  func(asked int, last bool) // is told of each request: whether it brings a last item
 }
 
 const (
 	killItems = 1_509 // a source
 	killPage  = 20
-	killReach = 300 // of /sliced
-	killStep  = 7   // between two values of the key of slices
+	killReach = 300     // of /sliced
+	manyItems = 100_000 // of /many
+	killStep  = 7       // between two values of the key of slices
 )
 
 var killValues = []string{"a", "b", "c"} // of /each
@@ -59,7 +64,7 @@ func (s *source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return otherwise
 	}
 	way := strings.Trim(r.URL.Path, "/")
-	low, high, reach := 0, countOf(way), killItems
+	low, high, reach := 0, countOf(way), manyItems
 	if way == "sliced" {
 		low, high, reach = (at("since", 0)+killStep-1)/killStep, min(high, (at("until", killItems*killStep)+killStep-1)/killStep), killReach
 	}
@@ -70,7 +75,10 @@ func (s *source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	limit := at("limit", killPage)
 	first := min(low+start, high)
 	last := max(first, min(first+limit, high, low+reach))
-	s.note("http://"+r.Host+r.URL.String(), last == countOf(way) && first < last)
+	asked, trouble := s.note("http://"+r.Host+r.URL.String(), last == countOf(way) && first < last)
+	if trouble != nil && trouble(w, r, asked) {
+		return
+	}
 	time.Sleep(s.pause())
 	var b strings.Builder
 	b.WriteString(`{"items":[`)
@@ -92,19 +100,30 @@ func (s *source) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // countOf is how many items a way leads to.
 func countOf(way string) int {
-	if strings.HasPrefix(way, "each/") {
+	switch {
+	case strings.HasPrefix(way, "each/"):
 		return killItems / 3
+	case way == "many":
+		return manyItems
 	}
 	return killItems
 }
 
-func (s *source) note(request string, last bool) {
+func (s *source) note(request string, last bool) (asked int, trouble func(http.ResponseWriter, *http.Request, int) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, request)
+	s.asked, s.latest = append(s.asked, request), time.Now()
 	if s.watch != nil {
 		s.watch(len(s.asked), last)
 	}
+	return len(s.asked), s.trouble
+}
+
+// troubled sets what goes wrong from now on.
+func (s *source) troubled(how func(w http.ResponseWriter, r *http.Request, n int) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trouble = how
 }
 
 // since forgets what was asked for, and tells of each request from now on.
@@ -131,9 +150,18 @@ func (s *source) killConfig(way, output string) string {
 	case "sliced":
 		pages = fmt.Sprintf(paging, killPage, fmt.Sprintf(", reach: %d", killReach)) +
 			fmt.Sprintf("slice: {by: at, type: int, from: 0, to: %d, params: {since: \"{from}\", until: \"{to}\"}}\n", killItems*killStep)
+	case "many":
+		pages = fmt.Sprintf(paging, 10_000, "")
 	case "each":
 		path = "each/{v}"
 		pages += fmt.Sprintf("for_each: {as: v, values: [%s]}\n", strings.Join(killValues, ", "))
 	}
 	return fmt.Sprintf("version: 1\nname: %s\nsource: {url: \"%s/%s\"}\nitems: {path: items, id: id}\ntotal: {path: total}\n%soutput: {to: %q}\n", way, s.URL, path, pages, output)
+}
+
+// quiet tells that a request came, and none for a while after it.
+func (s *source) quiet() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked) > 0 && time.Since(s.latest) > 400*time.Millisecond
 }

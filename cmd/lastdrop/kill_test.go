@@ -364,8 +364,9 @@ func (k *killStory) checkEnd() {
 		k.fatalf("%s (%s), %d items, %d written; undisturbed it is %s (%s)", rep.Verdict, rep.Strength, rep.Items.Distinct, rep.Items.Written, want.verdict, want.strength)
 	}
 	k.checkTargets(true)
+	// A child that was killed between its report and the end is not taken up again: its lines go with its next run.
 	for _, left := range []string{"*.partial", "*.making", "*-journal", "out*-wal"} {
-		if names, _ := filepath.Glob(k.path(left)); len(names) > 0 {
+		if names, _ := filepath.Glob(k.path(left)); len(names) > 0 && !(k.way == "each" && left == "*.partial") {
 			k.fatalf("%v is left behind", names)
 		}
 	}

@@ -25,7 +25,7 @@ var forms = map[string]sink.Form{
 }
 
 // output says where and as what the items go; run is empty before there is one.
-func (p *pull) output(run string) (sink.Options, error) {
+func (p *pull) output(run string, stop func() error) (sink.Options, error) {
 	c := p.cfg
 	if p.target != sink.Stdout && configs.FormatOf(p.target) == "" {
 		return sink.Options{}, fmt.Errorf("cannot open %q: its ending names no known format; endings that work: %s", p.target, strings.Join(configs.Formats(), ", "))
@@ -34,7 +34,7 @@ func (p *pull) output(run string) (sink.Options, error) {
 	for i, path := range c.Items.ID {
 		ids[i] = string(path)
 	}
-	o := sink.Options{Target: p.target, Stdout: p.opt.Stdout, OnAny: c.Output.On == "any", ResumeCommitted: true,
+	o := sink.Options{Target: p.target, Stdout: p.opt.Stdout, OnAny: c.Output.On == "any", ResumeCommitted: true, Stop: stop,
 		Form: forms[configs.FormatOf(p.target)]}
 	if table := c.TableOf(p.target); table != "" {
 		o.Table = &sqlite.Table{Path: p.target, Table: table, Run: run, ID: ids}
@@ -49,6 +49,9 @@ func (p *pull) output(run string) (sink.Options, error) {
 	if p.target == sink.Stdout {
 		return o, errors.New(c.Name + ": output.exec needs a file, where the items wait until the command has taken them: say --out FILE")
 	}
-	o.Before = command.Command{Args: c.Output.Exec, Env: []string{"LASTDROP_RUN=" + run, "LASTDROP_NAME=" + c.Name}}.Run
+	o.Before = func(n int64, items sink.Lines) error {
+		env := []string{"LASTDROP_RUN=" + run, "LASTDROP_NAME=" + c.Name, fmt.Sprint("LASTDROP_ITEMS=", n)}
+		return command.Command{Args: c.Output.Exec, Env: env, Stop: stop}.Run(items)
+	}
 	return o, nil
 }

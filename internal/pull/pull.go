@@ -106,6 +106,9 @@ func runOne(ctx context.Context, o Options) (ended, error) {
 	defer p.run.Close()
 	defer p.file.Close()
 	facts, err := fetcher.Drain(ctx, p.options())
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return ended{}, &NotStarted{err} // a signal while it was taken up
+	}
 	e := ended{stop: facts.Stop, why: facts.StopText, spent: p.spent(facts.Counts)}
 	if err != nil {
 		e.report, err = p.fail(facts, err)
@@ -143,7 +146,7 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 		return nil, fmt.Errorf("%s: no output: set output.to, or say --out FILE (- is standard output)", o.Config.Name)
 	}
 	var err error
-	if p.out, err = p.output(""); err != nil {
+	if p.out, err = p.output("", ctx.Err); err != nil {
 		return nil, err
 	}
 	if err := sink.Check(p.out); err != nil {
@@ -247,11 +250,10 @@ func (p *pull) hash() string {
 
 // open opens the sink, at the ledger's mark where the run was taken up.
 func (p *pull) open(ctx context.Context) error {
-	so, err := p.output(p.run.ID())
+	so, err := p.output(p.run.ID(), ctx.Err)
 	if err != nil {
 		return err
 	}
-	so.Stop = ctx.Err
 	if p.run.Resumed() {
 		r, err := p.run.Resume(ctx)
 		if err != nil {
