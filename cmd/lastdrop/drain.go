@@ -109,6 +109,9 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 	}
 	graceful.Store(true) // from here on a signal comes to a checkpoint
 	st, err := store.Open(ctx, d.flags.db)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return exitError{128 + int(stopped.Load()), stoppedEarly}
+	}
 	if err != nil {
 		return exitError{exitNotRun, err.Error()}
 	}
@@ -120,6 +123,9 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 			d.nth = fmt.Sprintf("[%d/%d] ", i+1, len(cfgs))
 		}
 		code, err := d.one(ctx, st, c)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = fmt.Errorf("%s: %s", c.Name, stoppedEarly)
+		}
 		if err != nil {
 			fmt.Fprintln(d.errs, "lastdrop: "+err.Error())
 		}
@@ -131,6 +137,9 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 	d.sum(len(cfgs))
 	return exitError{worst, ""}.orNil()
 }
+
+// stoppedEarly is what there is to say of a run that a signal met while its store, its output and what it holds were opened.
+const stoppedEarly = "stopped by a signal before its first request"
 
 // orNil is nil for the status of success.
 func (e exitError) orNil() error {

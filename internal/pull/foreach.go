@@ -190,7 +190,7 @@ func (w *whole) parent(ctx context.Context) error {
 	part := reconcile.Part{Name: c.Name, Why: "its report is no longer in the store"}
 	w.list.Parent = &part
 	if w.memo.Listed {
-		rep, err := w.opt.Store.Report(ctx, w.memo.Parent)
+		rep, err := w.opt.Store.Report(context.WithoutCancel(ctx), w.memo.Parent)
 		if err == nil {
 			part = partOf(rep)
 		} else if !errors.Is(err, store.ErrNoReport) {

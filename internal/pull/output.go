@@ -68,7 +68,10 @@ func (p *pull) output(run string, stop func() error) (sink.Options, error) {
 	if p.target == sink.Stdout {
 		return o, errors.New(c.Name + ": output.exec needs a file, where the items wait until the command has taken them: say --out FILE")
 	}
-	o.Before = command.Command{Args: c.Output.Exec, Env: []string{"LASTDROP_RUN=" + run, "LASTDROP_NAME=" + c.Name}}.Run
+	o.Before = func(n int64, items sink.Lines) error {
+		env := []string{"LASTDROP_RUN=" + run, "LASTDROP_NAME=" + c.Name, fmt.Sprint("LASTDROP_ITEMS=", n)}
+		return command.Command{Args: c.Output.Exec, Env: env, Stop: stop}.Run(items)
+	}
 	return o, nil
 }
 

@@ -107,6 +107,9 @@ func runOne(ctx context.Context, o Options) (ended, error) {
 	defer p.run.Close()
 	defer p.file.Close()
 	facts, err := fetcher.Drain(ctx, p.options())
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return ended{}, &NotStarted{err} // a signal while it was taken up
+	}
 	e := ended{stop: facts.Stop, why: facts.StopText, spent: p.spent(facts.Counts)}
 	if err != nil {
 		e.report, err = p.fail(facts, err)

@@ -246,7 +246,9 @@ func execPlace(t *testing.T) place {
 	found := p.found
 	return place{closed: true, guarded: found,
 		options: func(string) sink.Options {
-			return sink.Options{Target: target, Before: command.Command{Args: []string{"tee", taken}}.Run}
+			return sink.Options{Target: target, Before: func(_ int64, items sink.Lines) error {
+				return command.Command{Args: []string{"tee", taken}}.Run(items)
+			}}
 		},
 		found: func(t *testing.T) []string {
 			if !stands(t, taken) {

@@ -20,7 +20,7 @@ func (a *aside) finish(want Mark, complete bool) (Output, error) {
 	if !open {
 		return out, fault("close", out.Path, a.h.Close())
 	}
-	if err := a.handOver(a.items(want.Length)); err != nil {
+	if err := a.handOver(want); err != nil {
 		return out, err
 	}
 	if err := a.commit(mode, want.Length); err != nil {
@@ -53,11 +53,11 @@ func unlike(path string, err error) error {
 }
 
 // handOver gives the items to whoever must have taken them before a commit.
-func (a *aside) handOver(items Lines) error {
+func (a *aside) handOver(want Mark) error {
 	if a.before == nil {
 		return nil
 	}
-	return fault("hand over", a.partial, a.before(items))
+	return fault("hand over", a.partial, a.before(want.Items, a.items(want.Length)))
 }
 
 // readBack reads the file by its name, and not through the handle that wrote it.

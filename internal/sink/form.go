@@ -139,7 +139,7 @@ func (m *made) finish(want Mark, complete bool) (Output, error) {
 	if !open {
 		return out, fault("close", out.Path, m.h.Close())
 	}
-	if err := m.handOver(m.items(want.Length)); err != nil {
+	if err := m.handOver(want); err != nil {
 		return out, err
 	}
 	lines := out

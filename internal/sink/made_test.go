@@ -291,8 +291,11 @@ func TestBefore(t *testing.T) {
 		for _, ending := range append(madeEndings, endings...) {
 			var got []byte
 			target := filepath.Join(t.TempDir(), "x"+ending)
-			f := must(t, Options{Target: target, Form: formOf(target), OnAny: c.onAny, Before: func(items Lines) error {
+			f := must(t, Options{Target: target, Form: formOf(target), OnAny: c.onAny, Before: func(n int64, items Lines) error {
 				absent(t, target)
+				if n != 1 {
+					t.Errorf("%s: told of %d items", c.name, n)
+				}
 				err := items(func(line []byte) error { got = append(append(got, line...), '\n'); return nil })
 				if c.fails {
 					return refused

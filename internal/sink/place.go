@@ -33,7 +33,7 @@ type aside struct {
 	files layer
 	spot
 	onAny  bool
-	before func(Lines) error
+	before func(int64, Lines) error
 	stop   func() error // never nil
 	base   Mark         // what the file begins with
 	h      handle       // open and locked

@@ -43,9 +43,9 @@ type Options struct {
 	Form Form
 	// Table takes the items at the end, in the place of a file at the target.
 	Table Table
-	// Before gets the items when the gate is open, and the target is only written once it returns without an error.
+	// Before gets the items, and how many they are, when the gate is open, and the target is only written once it returns without an error.
 	// What it does cannot be taken back, so that a run which is not complete never reaches it but with OnAny.
-	Before func(Lines) error
+	Before func(items int64, lines Lines) error
 	// Stream makes what is written to standard output of the items; nil writes lines.
 	Stream func(w io.Writer) Stream
 }

@@ -4,25 +4,38 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"time"
+
+	"lastdrop/internal/sink"
 )
 
 // Command is a program and its arguments. No shell reads them.
 type Command struct {
 	Args []string
 	Env  []string // further variables, NAME=value
+	// Stop is asked over and over: with its error the command is killed, with all that it started, and Run ends. Nil never stops.
+	Stop func() error
 }
+
+// lastWord is how long the output of a killed command is waited for, should something that it started still hold it.
+const lastWord = 500 * time.Millisecond
 
 // Run starts the command, writes it a line an item, and waits for its end. It fails with what the command said last when the command
 // ends with another status than 0, or before it was given everything. What the command writes goes nowhere else.
 func (c Command) Run(items func(each func(line []byte) error) error) error {
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	ctx, done := sink.Until(c.Stop)
+	defer done()
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.WaitDelay = lastWord
+	together(cmd)
 	said := &tail{}
 	cmd.Stdout, cmd.Stderr = said, said
 	in, err := cmd.StdinPipe()
@@ -32,38 +45,40 @@ func (c Command) Run(items func(each func(line []byte) error) error) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("output.exec: %w", err)
 	}
-	given, source, sink := feed(in, items)
+	given, source, refused := feed(in, items)
 	if source != nil {
 		// The command must not take a part for the whole: it is ended before it can see the end of its input.
-		_ = cmd.Process.Kill()
+		_ = cmd.Cancel()
 		_ = cmd.Wait()
 		return source
 	}
 	closed := in.Close()
 	err = cmd.Wait()
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
 	case err != nil:
 		return fmt.Errorf("output.exec: %s ended with %s%s", c.Args[0], status(err), said.text())
-	case sink != nil || (closed != nil && !errors.Is(closed, os.ErrClosed)):
+	case refused != nil || (closed != nil && !errors.Is(closed, os.ErrClosed)):
 		return fmt.Errorf("output.exec: %s ended with status 0 before it had read all items (%d were written)%s", c.Args[0], given, said.text())
 	}
 	return nil
 }
 
 // feed writes the items, and tells apart what failed: reading them, or writing them.
-func feed(w io.Writer, items func(each func(line []byte) error) error) (given int64, source, sink error) {
+func feed(w io.Writer, items func(each func(line []byte) error) error) (given int64, source, refused error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	err := items(func(line []byte) error {
-		if _, sink = out.Write(line); sink == nil {
-			sink = out.WriteByte('\n')
+		if _, refused = out.Write(line); refused == nil {
+			refused = out.WriteByte('\n')
 		}
-		if sink == nil {
+		if refused == nil {
 			given++
 		}
-		return sink
+		return refused
 	})
-	if sink != nil {
-		return given, nil, sink
+	if refused != nil {
+		return given, nil, refused
 	}
 	if err != nil {
 		return given, err, nil

@@ -92,6 +92,49 @@ func TestItemsThatEndTooEarly(t *testing.T) {
 	}
 }
 
+// TestStopped stops a command that does not read, one that does not end, and one whose child holds its output: none of them sees the end of its input.
+func TestStopped(t *testing.T) {
+	halt := errors.New("halt")
+	for name, c := range map[string]struct {
+		script string
+		items  int
+	}{
+		"does not read": {`touch "$0"; exec sleep 60`, 1_000_000},
+		"does not end":  {`cat >/dev/null; touch "$0"; sleep 60`, 1},
+		"child":         {`touch "$0"; cat >/dev/null; sleep 60 & wait`, 1_000_000},
+		"child reads":   {`(cat >"$0.got"; echo end >"$0.end") & touch "$0"; wait`, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := filepath.Join(t.TempDir(), "begun")
+			run := Command{Args: []string{"sh", "-c", c.script, begun}, Stop: func() error {
+				if _, err := os.Stat(begun); err != nil {
+					return nil
+				}
+				return halt
+			}}
+			items := of(c.items, nil)
+			if c.items < 0 { // until it is stopped, as those of a sink
+				items = func(each func([]byte) error) error {
+					for {
+						if err := run.Stop(); err != nil {
+							return err
+						}
+						if err := each([]byte("1")); err != nil {
+							return err
+						}
+					}
+				}
+			}
+			if err := run.Run(items); !errors.Is(err, halt) {
+				t.Errorf("%v, want what it was stopped with", err)
+			}
+			if _, err := os.Stat(begun + ".end"); err == nil {
+				t.Error("a child of it took a part for the whole")
+			}
+		})
+	}
+}
+
 func TestNoSuchCommand(t *testing.T) {
 	c := Command{Args: []string{filepath.Join(t.TempDir(), "nothing")}}
 	if err := c.Run(of(1, nil)); !errors.Is(err, os.ErrNotExist) {
