@@ -1,9 +1,9 @@
-# make build | check | test | fuzz | worlds | bench
+# make build | check | test | fuzz | worlds | bench | postgresql
 GO        ?= go
 FUZZTIME  ?= 5s
 WORLDS    ?= 24000
 
-.PHONY: build check format vet lint race e2e test fuzz worlds bench
+.PHONY: build check format vet lint race e2e test fuzz worlds bench postgresql
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lastdrop ./cmd/lastdrop
@@ -24,8 +24,12 @@ lint:
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 	$(GO) tool -modfile=tools.mod staticcheck -tags e2e ./internal/e2e
 
-race:
+race: postgresql
 	$(GO) test -race ./...
+
+# the tests of the PostgreSQL output run a real server; they fail without one
+postgresql:
+	@bash internal/e2e/install.sh postgresql
 
 e2e:
 	$(GO) test -tags e2e -count=1 ./internal/e2e

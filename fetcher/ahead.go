@@ -3,6 +3,7 @@ package fetcher
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,16 @@ func (f *flight) wait(ctx context.Context) (raw, error) {
 		return f.raw, ctx.Err()
 	case <-ctx.Done():
 		return raw{}, ctx.Err()
+	}
+}
+
+// failed reports a flight that has come back with nothing that could be a page.
+func (f *flight) failed() bool {
+	select {
+	case <-f.done:
+		return f.raw.err != nil || f.raw.short || f.raw.status >= 300
+	default:
+		return false
 	}
 }
 
@@ -147,10 +158,12 @@ func (d *drain) want(ctx context.Context, had []*flight) {
 	}
 }
 
-// pick takes the flight to a place out of a list; nil where there is none.
+// pick takes the flight to a place out of a list; nil where there is none, or
+// only one that came back with a limit, an outage or half a body: that has waited
+// long enough by now to be asked again.
 func pick(list []*flight, at adapters.Position, size, lap int) *flight {
 	for i, f := range list {
-		if f != nil && f.size == size && f.lap == lap && samePlace(f.at, at) {
+		if f != nil && f.size == size && f.lap == lap && samePlace(f.at, at) && !f.failed() {
 			list[i] = nil
 			return f
 		}
@@ -206,6 +219,14 @@ func (d *drain) drop(f *flight) {
 	if !f.raw.sent {
 		return
 	}
+	outcome, cause := reconcile.Refused, "asked for ahead of the walk, which went elsewhere"
+	switch {
+	case f.raw.status != 0 && limited(f.raw):
+		outcome, cause = reconcile.Limited, "asked for ahead of the walk, and refused by a rate limit"
+		d.limit()
+	case f.raw.status >= 300 || f.raw.short:
+		outcome, cause = reconcile.Failed, fmt.Sprintf("asked for ahead of the walk, in vain: status %d", f.raw.status)
+	}
 	s := d.state
 	s.Counts.Requests++
 	s.Counts.Bytes += f.raw.wire
@@ -214,6 +235,13 @@ func (d *drain) drop(f *flight) {
 		Seq: d.run.Seq, Slice: d.slice(), Pass: d.passOf(), Page: s.Page + 1, Started: f.raw.started, Duration: f.raw.duration,
 		URL: d.hide(firstOf(f.raw.url, f.req.URL)), Position: clip(d.hide(describe(f.at)), 160), Offset: f.at.Offset,
 		SizeAsked: f.req.Size, Status: f.raw.status, BytesRead: f.raw.wire, BytesExpected: f.raw.expected,
-		Outcome: reconcile.Refused, Action: judge.ActionContinue, Cause: "asked for ahead of the walk, which went elsewhere",
+		Outcome: outcome, Action: judge.ActionContinue, Cause: cause,
 	})
+}
+
+// limit takes up a limit that the server has set.
+func (d *drain) limit() {
+	if d.client.pace.slower() {
+		d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.client.pace.width()))
+	}
 }

@@ -190,9 +190,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		again, pause := d.patience(&last)
 		switch last.kind {
 		case kindLimit:
-			if d.client.pace.slower() {
-				d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.client.pace.width()))
-			}
+			d.limit()
 		case kindPage:
 			d.client.pace.quicker()
 		}
@@ -341,8 +339,8 @@ func (d *drain) endPass(ctx context.Context) {
 	if d.shape.tied() && s.Move.Moved > 0 {
 		s.Move.Unverified++ // items of one key on both sides of a border are lost, and a total that moves does not count them
 	}
-	if s.gap() && s.Move.Moved > 0 {
-		s.Move.Unverified++ // what a page left out may be what the total seemed to lose
+	if s.miscounts() && s.Everything.Moved+s.Move.Moved > 0 {
+		s.Move.Unverified++ // the total did not move with the rows
 	}
 	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
 	if !s.wantsPass(d.shape, d.opt.Passes, d.opt.Tolerance, d.opt.MaxDrift) {

@@ -90,7 +90,7 @@ func newClient(o Client, source string) (*client, error) {
 	}
 	base := o.Transport
 	if base == nil {
-		base = defaultTransport()
+		base = defaultTransport(o)
 	}
 	c.retry = &retryablehttp.Client{
 		HTTPClient: &http.Client{Transport: &guard{client: c, base: base}, CheckRedirect: c.redirect},
@@ -104,16 +104,16 @@ func newClient(o Client, source string) (*client, error) {
 	return c, nil
 }
 
-// defaultTransport speaks HTTP/1.1 with keep-alive and leaves content codings
-// alone, so that the bytes on the wire can be counted.
-func defaultTransport() *http.Transport {
+// defaultTransport speaks HTTP/1.1 with keep-alive, or HTTP/2 where asked for, and
+// leaves content codings alone, so that the bytes on the wire can be counted.
+func defaultTransport(o Client) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true
-	t.MaxIdleConnsPerHost = 16
-	p := new(http.Protocols)
-	p.SetHTTP1(true)
-	t.Protocols = p
-	t.ForceAttemptHTTP2 = false
+	t.MaxIdleConnsPerHost = max(16, o.Concurrency)
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	t.Protocols.SetHTTP2(o.HTTP2)
+	t.ForceAttemptHTTP2 = o.HTTP2
 	return t
 }
 

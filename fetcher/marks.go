@@ -20,8 +20,8 @@ const (
 	firstTurn uint32 = 16
 )
 
-// content is what a mark keeps of a fingerprint, never 0.
-func content(print uint64) uint32 { return uint32(print>>32) | 1 }
+// content is what a mark keeps of a fingerprint: 28 bits, never 0.
+func content(print uint64) uint32 { return uint32(print>>36) | 1 }
 
 // marks is a map from keys to marks that takes 16 bytes a slot and no pointer.
 // It keeps 78 of a key's 128 bits: two items of a run are taken for one with a
@@ -29,9 +29,9 @@ func content(print uint64) uint32 { return uint32(print>>32) | 1 }
 // lives of a run, their contents then differ, which is a conflict that is told.
 //
 // The shard is told by bits of the low word, the slot in it by the high word, so
-// that the slots of a shard are nearly in the order of their keys, and a shard
-// can grow by any step. Shards grow one by one: there is never a second copy of
-// the whole.
+// that a shard can grow by any step. Shards grow one by one: there is never a
+// second copy of the whole. They are few and large, so that memory that one has
+// left fits another.
 type marks struct {
 	shards [1 << shardBits][]slot
 	sizes  [1 << shardBits]uint32
@@ -40,15 +40,24 @@ type marks struct {
 }
 
 const (
-	shardBits = 14
-	firstSize = 8
+	shardBits = 10
+	restBits  = 4
+	firstSize = 128
 )
 
-// A slot with turn 0 is free.
+// A slot holds the high word of a key, and beside the content a few more bits of
+// the low one. With turn 0 it is free.
 type slot struct {
-	key uint64
-	mark
+	key  uint64
+	turn uint32
+	rest uint32
 }
+
+func (s *slot) is(high uint64, more uint32) bool {
+	return s.key == high && s.rest&(1<<restBits-1) == more
+}
+
+func (s *slot) mark() mark { return mark{turn: s.turn, content: s.rest >> restBits} }
 
 // newMarks makes an empty map with room for n keys, or more.
 func newMarks(n int64) *marks {
@@ -63,9 +72,11 @@ func newMarks(n int64) *marks {
 	return m
 }
 
-// place is where the search for a key begins: its shard, and its high word.
-func place(k key) (shard uint32, high uint64) {
-	return binary.BigEndian.Uint32(k[12:]) & (1<<shardBits - 1), binary.BigEndian.Uint64(k[:8])
+// place is where the search for a key begins: its shard, its high word, and the
+// further bits that are compared.
+func place(k key) (shard uint32, high uint64, more uint32) {
+	low := binary.BigEndian.Uint32(k[12:])
+	return low & (1<<shardBits - 1), binary.BigEndian.Uint64(k[:8]), low >> shardBits & (1<<restBits - 1)
 }
 
 func first(high uint64, n int) int {
@@ -78,7 +89,7 @@ func first(high uint64, n int) int {
 func (m *marks) warm(keys []key) {
 	sum := m.warmed
 	for i := range keys {
-		at, high := place(keys[i])
+		at, high, _ := place(keys[i])
 		slots := m.shards[at]
 		sum += slots[first(high, len(slots))].turn
 	}
@@ -87,7 +98,7 @@ func (m *marks) warm(keys []key) {
 
 // get gives the mark of a key.
 func (m *marks) get(k key) (mark, bool) {
-	at, high := place(k)
+	at, high, more := place(k)
 	slots := m.shards[at]
 	for i := first(high, len(slots)); ; i++ {
 		if i == len(slots) {
@@ -96,27 +107,27 @@ func (m *marks) get(k key) (mark, bool) {
 		if slots[i].turn == 0 {
 			return mark{}, false
 		}
-		if slots[i].key == high {
-			return slots[i].mark, true
+		if slots[i].is(high, more) {
+			return slots[i].mark(), true
 		}
 	}
 }
 
 // put sets the mark of a key. Its turn is not 0.
 func (m *marks) put(k key, v mark) {
-	at, high := place(k)
+	at, high, more := place(k)
 	slots := m.shards[at]
 	i := first(high, len(slots))
-	for slots[i].turn != 0 && slots[i].key != high {
+	for slots[i].turn != 0 && !slots[i].is(high, more) {
 		if i++; i == len(slots) {
 			i = 0
 		}
 	}
-	if slots[i].turn != 0 {
-		slots[i].mark = v
+	had := slots[i].turn != 0
+	slots[i] = slot{key: high, turn: v.turn, rest: v.content<<restBits | more}
+	if had {
 		return
 	}
-	slots[i] = slot{high, v}
 	m.len++
 	m.sizes[at]++
 	if n := len(slots); int(m.sizes[at]) > n-n/8-1 {

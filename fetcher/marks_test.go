@@ -40,7 +40,7 @@ func TestMarks(t *testing.T) {
 			if want, has := model[k]; held != has || got != want {
 				t.Fatalf("%s: after %d steps: %v %v, want %v %v", name, i, got, held, want, has)
 			}
-			v := mark{turn: uint32(i) + 1, content: rng.Uint32()}
+			v := mark{turn: uint32(i) + 1, content: rng.Uint32() >> restBits}
 			m.put(k, v)
 			model[k] = v
 		}

@@ -58,6 +58,8 @@ type Client struct {
 	// Transport sends the requests; nil means a plain HTTP/1.1 transport of
 	// its own with keep-alive.
 	Transport http.RoundTripper
+	// HTTP2 speaks HTTP/2 where the server does.
+	HTTP2 bool
 	// Auth adds the credentials to a request of the source's own origin.
 	Auth func(*http.Request)
 	// Hide removes secrets from texts; nil leaves them.

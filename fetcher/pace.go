@@ -48,14 +48,40 @@ func NewPace(perSecond float64, burst, concurrency int) *Pace {
 	return p
 }
 
+// Tighten lowers the budget to that of one more run which shares it, where that is
+// less. A place for a request that was there stays.
+func (p *Pace) Tighten(perSecond float64, burst, concurrency int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case perSecond <= 0:
+	case p.limiter == nil:
+		p.limiter = rate.NewLimiter(rate.Limit(perSecond), max(1, burst))
+	case rate.Limit(perSecond) < p.limiter.Limit():
+		p.limiter.SetLimit(rate.Limit(perSecond))
+		p.limiter.SetBurst(min(p.limiter.Burst(), max(1, burst)))
+	}
+	p.most = min(p.most, max(1, concurrency))
+	p.wide = min(p.wide, p.most)
+}
+
+// turn waits for the rate.
+func (p *Pace) turn(ctx context.Context) error {
+	p.mu.Lock()
+	l := p.limiter
+	p.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	return l.Wait(ctx)
+}
+
 // start waits until a request may go out, and gives how long it waited for the
 // server's quota. need is how many the run expects to send (below 0: it does not
 // know), and longest the longest wait. end gives the place back.
 func (p *Pace) start(ctx context.Context, need int64, longest time.Duration) (waited time.Duration, err error) {
-	if p.limiter != nil {
-		if err := p.limiter.Wait(ctx); err != nil {
-			return 0, err
-		}
+	if err := p.turn(ctx); err != nil {
+		return 0, err
 	}
 	if waited = p.pause(time.Now(), need); waited > 0 && waited <= longest {
 		if err := sleep(ctx, waited); err != nil {

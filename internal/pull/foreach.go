@@ -87,7 +87,7 @@ func (w *whole) begin(ctx context.Context) error {
 		w.run.Close()
 		return err
 	}
-	if c.Limits.Rate > 0 {
+	if w.pace = w.opt.paceFor(c); w.pace == nil {
 		w.pace = fetcher.NewPace(float64(c.Limits.Rate), c.Limits.Burst, c.Limits.Concurrency)
 	}
 	if w.opt.Begun != nil {
@@ -100,7 +100,7 @@ func (w *whole) begin(ctx context.Context) error {
 func (w *whole) hash() string {
 	h := w.cfg.Hash()
 	if w.opt.Target != "" && w.opt.Target != w.cfg.Output.To {
-		h += " to " + w.opt.Target
+		h += " to " + configs.PlaceOf(w.opt.Target)
 	}
 	if w.cfg.Parent != nil {
 		h += " of " + w.cfg.Parent.Hash()

@@ -20,6 +20,7 @@ import (
 	"lastdrop/fetcher"
 	"lastdrop/internal/sink"
 	"lastdrop/internal/slicing"
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
 )
@@ -56,6 +57,10 @@ type Options struct {
 	Transport http.RoundTripper
 	// Backoff bounds the pauses between retries; zero is the fetcher's own.
 	BackoffMin, BackoffMax time.Duration
+
+	// Paces are the budgets that this pull shares with others of the process; nil:
+	// it has one of its own.
+	Paces *Paces
 
 	// Of a part of a fan-out: begin anew, though no items may be lost by it;
 	// share the rate; and note the run's id before its first request.
@@ -124,6 +129,8 @@ type pull struct {
 	span   span         // of an incremental run
 	target string
 	out    sink.Options
+	// verdict is what the run is ruled to be, once its items are to be finished.
+	verdict judge.Verdict
 	// slicing says how the source is cut, nil where it is not.
 	slicing *slicing.Spec
 	// learned are the secrets that the source hands out.
@@ -139,7 +146,7 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 		return nil, fmt.Errorf("%s: no output: set output.to, or say --out FILE (- is standard output)", o.Config.Name)
 	}
 	var err error
-	if p.out, err = p.output(""); err != nil {
+	if p.out, err = p.output("", ctx.Err); err != nil {
 		return nil, err
 	}
 	if err := o.Store.CheckHolder(ctx, o.Config.Name, p.hash()); err != nil {
@@ -241,16 +248,15 @@ func (p *pull) hash() string {
 	if p.opt.Target == "" || p.opt.Target == p.cfg.Output.To {
 		return p.cfg.Hash()
 	}
-	return p.cfg.Hash() + " to " + p.opt.Target
+	return p.cfg.Hash() + " to " + configs.PlaceOf(p.opt.Target)
 }
 
 // open opens the sink, at the ledger's mark where the run was taken up.
 func (p *pull) open(ctx context.Context) error {
-	so, err := p.output(p.run.ID())
+	so, err := p.output(p.run.ID(), ctx.Err)
 	if err != nil {
 		return err
 	}
-	so.Stop = ctx.Err
 	if p.run.Resumed() {
 		r, err := p.run.Resume(ctx)
 		if err != nil {
@@ -285,11 +291,19 @@ func (p *pull) options() fetcher.Options {
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
-			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
-			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.pace, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass", HTTP2: c.Source.HTTP2,
+			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.paceFor(c), Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
+}
+
+// paceFor is the budget that the requests of a pull keep to; nil: one of its own.
+func (o *Options) paceFor(c *configs.Config) *fetcher.Pace {
+	if o.pace == nil && o.Paces != nil {
+		return o.Paces.For(c)
+	}
+	return o.pace
 }
 
 // second says how the source may be read a second time.
