@@ -35,9 +35,9 @@ type source struct {
 const (
 	killItems = 1_509 // a source
 	killPage  = 20
-	killReach = 300     // of /sliced
-	manyItems = 100_000 // of /many
-	killStep  = 7       // between two values of the key of slices
+	killReach = 300    // of /sliced
+	manyItems = 40_000 // of /many
+	killStep  = 7      // between two values of the key of slices
 )
 
 var killValues = []string{"a", "b", "c"} // of /each
@@ -151,7 +151,7 @@ func (s *source) killConfig(way, output string) string {
 		pages = fmt.Sprintf(paging, killPage, fmt.Sprintf(", reach: %d", killReach)) +
 			fmt.Sprintf("slice: {by: at, type: int, from: 0, to: %d, params: {since: \"{from}\", until: \"{to}\"}}\n", killItems*killStep)
 	case "many":
-		pages = fmt.Sprintf(paging, 10_000, "")
+		pages = fmt.Sprintf(paging, 4_000, "")
 	case "each":
 		path = "each/{v}"
 		pages += fmt.Sprintf("for_each: {as: v, values: [%s]}\n", strings.Join(killValues, ", "))

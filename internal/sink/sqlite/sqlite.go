@@ -380,7 +380,7 @@ func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 
 // explain says what helps against the errors of SQLite that a user can do something about.
 func explain(err error) error {
-	const busy, notDB = 5, 26
+	const busy, full, notDB = 5, 13, 26
 	var fault *sqlite.Error
 	if !errors.As(err, &fault) {
 		return err
@@ -388,6 +388,8 @@ func explain(err error) error {
 	switch fault.Code() & 0xff {
 	case busy:
 		return fmt.Errorf("another program keeps the database locked: let it end, then run again, which goes on from here (%w)", err)
+	case full:
+		return fmt.Errorf("the disk is full: free some space and run again, which goes on from here (%w)", err)
 	case notDB:
 		return fmt.Errorf("it is no SQLite file: name another (%w)", err)
 	}
