@@ -54,21 +54,28 @@ func (r *Reader) CountPages(ctx context.Context, run string, f PageFilter) (tota
 	if f.After == 0 || total == 0 {
 		return total, total, nil
 	}
-	query, args := f.before(run)
-	var before int64
-	err = r.db.QueryRowContext(ctx, query, args...).Scan(&before)
-	return total, total - before, r.file.explain(err)
+	side := "<=" // the shorter way is counted
+	if f.After > counts.LastSeq/2 {
+		side = ">"
+	}
+	query, args := f.count(run, side)
+	err = r.db.QueryRowContext(ctx, query, args...).Scan(&rest)
+	if side == "<=" {
+		rest = total - rest
+	}
+	return total, rest, r.file.explain(err)
 }
 
-// before counts what the filter lets through up to After. Held attempts are in
-// no index of their own, the others are: they are what is left without those.
-func (f PageFilter) before(run string) (string, []any) {
+// count counts what Outcome lets through on one side of After. Held attempts are
+// in no index of their own, the others are: they are what is left without those.
+func (f PageFilter) count(run, side string) (string, []any) {
 	if f.Outcome == reconcile.Held.String() {
-		return `SELECT (SELECT count(*) FROM pages WHERE run = ?1 AND seq <= ?2)
-			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND seq <= ?2 AND outcome <> 'held')`, []any{run, f.After}
+		return `SELECT (SELECT count(*) FROM pages WHERE run = ?1 AND seq ` + side + ` ?2)
+			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND seq ` + side + ` ?2 AND outcome <> 'held')`,
+			[]any{run, f.After}
 	}
 	where, args := f.where(run)
-	return `SELECT count(*) FROM pages` + where + ` AND seq <= ?`, append(args, f.After)
+	return `SELECT count(*) FROM pages` + where + ` AND seq ` + side + ` ?`, append(args, f.After)
 }
 
 // where is the condition for a run and an outcome. The words outcome <> 'held'

@@ -180,23 +180,23 @@ func TestDocumented(t *testing.T) {
 func TestPlans(t *testing.T) {
 	s := mustOpen(t, filepath.Join(t.TempDir(), "lastdrop.db"))
 	list := func(f PageFilter) string { query, _ := f.query("x"); return query }
-	before := func(f PageFilter) string { query, _ := f.before("x"); return query }
+	count := func(f PageFilter, side string) string { query, _ := f.count("x", side); return query }
 	for query, want := range map[string]string{
 		list(PageFilter{}):                                 "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>?)",
 		list(PageFilter{Outcome: "held"}):                  "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>?)",
 		list(PageFilter{Outcome: "half"}):                  "SEARCH pages USING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
-		before(PageFilter{}):                               "SEARCH pages USING COVERING INDEX sqlite_autoindex_pages_1 (run=? AND seq<?)",
-		before(PageFilter{Outcome: "half"}):                "SEARCH pages USING COVERING INDEX pages_not_held (run=? AND outcome=? AND seq<?)",
-		before(PageFilter{Outcome: "held"}):                "SEARCH pages USING COVERING INDEX pages_not_held (run=?)",
+		count(PageFilter{}, "<="):                          "SEARCH pages USING COVERING INDEX sqlite_autoindex_pages_1 (run=? AND seq<?)",
+		count(PageFilter{Outcome: "half"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
+		count(PageFilter{Outcome: "held"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=?)",
 		selectCounts:                                       "SEARCH checkpoints USING INDEX sqlite_autoindex_checkpoints_1 (run=?)",
 		selectInfo + ` WHERE name = 'x' ORDER BY run DESC`: "SEARCH runs USING INDEX runs_by_name (name=?)",
-		selectSizes:                                        "SEARCH a USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>? AND seq<?)",
-		selectDrifts:                                       "SEARCH total_drift USING PRIMARY KEY (run=?)",
-		selectEvents:                                       "SEARCH events USING PRIMARY KEY (run=?)",
-		selectTotals:                                       "SEARCH totals USING PRIMARY KEY (run=?)",
-		selectKeys:                                         "SEARCH page_keys USING INDEX page_keys_by_page (run=?)",
-		countPages:                                         "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
-		`SELECT * FROM verdict_counts WHERE run = ?`:       "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
+		selectSizes:  "SEARCH a USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>? AND seq<?)",
+		selectDrifts: "SEARCH total_drift USING PRIMARY KEY (run=?)",
+		selectEvents: "SEARCH events USING PRIMARY KEY (run=?)",
+		selectTotals: "SEARCH totals USING PRIMARY KEY (run=?)",
+		selectKeys:   "SEARCH page_keys USING INDEX page_keys_by_page (run=?)",
+		countPages:   "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
+		`SELECT * FROM verdict_counts WHERE run = ?`: "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
 	} {
 		plan := table(t, s.Reader.db, "EXPLAIN QUERY PLAN "+regexp.MustCompile(`\?\d?`).ReplaceAllString(query, "'x'"))
 		scans := regexp.MustCompile(`SCAN (pages|page_keys|totals|events|runs|a|p|b|size_steps)\b`).FindString(plan)
