@@ -83,6 +83,7 @@ type State struct {
 
 	Unfilled    int                `json:"unfilled"`  // least size of a page of this pass that was not filled before its total
 	Beyond      bool               `json:"beyond"`    // a page of this pass held rows beyond its total
+	NotFull     bool               `json:"not_full"`  // of a keyset: the last page held fewer rows than the server gives elsewhere
 	PastEnd     bool               `json:"past_end"`  // a request past the last item brought nothing
 	EndShort    bool               `json:"end_short"` // the last answer's own total lies beyond its rows
 	EndRank     bool               `json:"end_rank"`  // the last answer's own total ended where its rows did
@@ -251,7 +252,7 @@ func (s *State) restart() {
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
 	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed, s.EndRank, s.EndShort, s.PastEnd = reconcile.None, "", false, "", false, false, false
-	s.Unfilled, s.Beyond = 0, false
+	s.Unfilled, s.Beyond, s.NotFull = 0, false, false
 	s.Mixed, s.EchoAgain = false, false
 	s.TotalWalks, s.High, s.Unlapped, s.Followed, s.Refusals = false, 0, 0, false, 0
 	s.forget()

@@ -421,8 +421,12 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 // holdToTotal holds a page's rows against its own total: it may hold fewer rows than
 // were asked for, although the total counts further ones behind them, or rows that
 // lie beyond all that it counts.
-func (s *State) holdToTotal(sh shape, p *adapters.Page) {
+func (s *State) holdToTotal(sh shape, p *adapters.Page, m *match) {
 	rows := int64(len(p.Items) + p.Nulls + p.Rejected)
+	if sh.keyset { // its rows are not counted, but what follows a page that is not full was left out of it
+		s.Beyond = s.Beyond || s.NotFull && m.Fresh > 0
+		s.NotFull = rows > 0 && rows < int64(min(p.Size, s.MaxRows))
+	}
 	end := p.Start.N + rows
 	t, ok := mainTotal(p)
 	if !sh.rank || !ok || t.Kind != judge.Exact || !p.Start.OK || rows == 0 {
@@ -458,7 +462,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.PassNew += int64(m.New)
 	s.MaxRows = max(s.MaxRows, len(p.Items)+p.Nulls+p.Rejected)
 	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
-	s.holdToTotal(sh, p)
+	s.holdToTotal(sh, p, m)
 	if p.Disorder != "" {
 		s.Ties = p.Disorder
 	}
