@@ -338,6 +338,7 @@ func (d *drain) endPass(ctx context.Context) {
 		d.markAfter(ctx)
 	}
 	s.capped(d.shape.pages.Reach)
+	s.holdToPageCount(d.shape)
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max && !(s.anchored(d.shape) && s.PassTotals.Explains(s.PassItems)) {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}
