@@ -353,6 +353,6 @@ func requestKey(r adapters.Request) string {
 // limit takes up a limit that the server has set.
 func (d *drain) limit() {
 	if d.client.pace.slower() {
-		d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.client.pace.width()))
+		d.event("wait", fmt.Sprintf("a rate limit: down to %d at once for the time being", d.client.pace.width()))
 	}
 }
