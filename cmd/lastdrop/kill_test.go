@@ -300,6 +300,7 @@ func (k *killStory) await(at instant, come, gone <-chan struct{}) {
 // A ledger is what the store knew at a kill.
 type ledger struct {
 	open bool            // there is a run to go on with
+	done bool            // the latest run is COMPLETE
 	urls map[string]bool // of the pages that it holds
 }
 
@@ -328,6 +329,7 @@ func (k *killStory) ledger() ledger {
 			whole = r
 		}
 	}
+	l.done = whole.State == store.Finished && whole.Verdict != nil && *whole.Verdict == judge.Complete
 	if l.open = whole.Unfinished(); !l.open {
 		return l
 	}

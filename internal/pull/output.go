@@ -37,7 +37,7 @@ func (p *pull) output(run string, stop func() error) (sink.Options, error) {
 	o := sink.Options{Target: p.target, Stdout: p.opt.Stdout, OnAny: c.Output.On == "any", ResumeCommitted: true, Stop: stop,
 		Form: forms[configs.FormatOf(p.target)]}
 	if table := c.TableOf(p.target); table != "" {
-		o.Table = &sqlite.Table{Path: p.target, Table: table, Run: run, ID: ids}
+		o.Table = &sqlite.Table{Path: p.target, Table: table, Run: run, ID: ids, Stop: stop}
 	}
 	if p.target == sink.Stdout && c.Output.Format == "singer" {
 		s := singer.Stream{Name: c.Name, ID: ids, Run: run}
