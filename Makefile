@@ -1,11 +1,11 @@
-# make build | check | test | fuzz | worlds | soak | bench
+# make build | check | test | fuzz | worlds | soak | bench | postgresql
 GO        ?= go
 FUZZTIME  ?= 5s
 WORLDS    ?= 24000
 KILLS     ?= 1000
 CUTS      ?= 1000
 
-.PHONY: build check format vet lint race e2e test fuzz worlds soak bench
+.PHONY: build check format vet lint race e2e test fuzz worlds soak bench postgresql
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lastdrop ./cmd/lastdrop
@@ -26,8 +26,12 @@ lint:
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 	$(GO) tool -modfile=tools.mod staticcheck -tags e2e ./internal/e2e
 
-race:
+race: postgresql
 	$(GO) test -race ./...
+
+# the tests of the PostgreSQL output run a real server; they fail without one
+postgresql:
+	@bash internal/e2e/install.sh postgresql
 
 e2e:
 	$(GO) test -tags e2e -count=1 ./internal/e2e

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"lastdrop/internal/jsonscan"
 	"lastdrop/judge"
@@ -24,9 +25,19 @@ type Answer struct {
 	Last []byte
 
 	values []jsonscan.Value // by field-1
-	spans  jsonscan.Got
 	list   listing
+	*scratch
 }
+
+// scratch is memory that is used again for the next answer: nothing of a Page
+// refers to it.
+type scratch struct {
+	spans jsonscan.Got
+	rows  []row
+	ids   []jsonscan.Value
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // value returns what stands at a field; a value that is absent for none.
 func (a *Answer) value(f field) jsonscan.Value {
@@ -56,7 +67,7 @@ func (a *Answer) header(name string) judge.Text {
 
 // open reads the envelope of an answer, and where the items stand.
 func (r *Reader) open(resp Response) (*Answer, error) {
-	a := &Answer{Response: resp}
+	a := &Answer{Response: resp, scratch: scratches.Get().(*scratch)}
 	a.Links, a.BrokenLinks = judge.ParseLinks(resp.Header.Values("Link"))
 	if !r.spec.enveloped() {
 		return a, nil

@@ -13,7 +13,7 @@ import (
 // for the names of headers and methods only.
 var allowed = []string{
 	"bytes", "encoding/csv", "encoding/json", "encoding/xml", "errors", "fmt", "io", "maps", "math", "net/http", "net/url", "regexp",
-	"slices", "strconv", "strings", "lastdrop/internal/jsonscan", "lastdrop/internal/secret", "lastdrop/judge",
+	"slices", "strconv", "strings", "sync", "lastdrop/internal/jsonscan", "lastdrop/internal/secret", "lastdrop/judge",
 }
 
 // ofHTTP is what may be used of net/http.

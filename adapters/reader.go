@@ -188,6 +188,7 @@ func (r *Reader) Read(at Position, req Request, resp Response) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
+	defer scratches.Put(a.scratch)
 	if t := r.trouble(a); t != nil {
 		return Page{}, t
 	}

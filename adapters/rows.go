@@ -73,20 +73,27 @@ func (r *Reader) rows(a *Answer, p *Page) ([]row, jsonscan.State, error) {
 
 // walkedRows lists the rows that one walk found, with their ids.
 func (r *Reader) walkedRows(a *Answer) []row {
-	rows := make([]row, len(a.spans.Items))
 	n := len(r.inItem)
-	values := make([]jsonscan.Value, len(rows)*n)
+	a.rows, a.ids = resize(a.rows, len(a.spans.Items)), resize(a.ids, len(a.spans.Items)*n)
 	for i, s := range a.spans.Items {
-		rows[i].raw = s.In(a.Body)
+		a.rows[i] = row{raw: s.In(a.Body)}
 		if !r.idsWalked {
 			continue
 		}
-		rows[i].ids = values[i*n : (i+1)*n : (i+1)*n]
+		ids := a.ids[i*n : (i+1)*n : (i+1)*n]
 		for k := range n {
-			rows[i].ids[k] = jsonscan.ValueOf(a.spans.ID(i, k).In(a.Body))
+			ids[k] = jsonscan.ValueOf(a.spans.ID(i, k).In(a.Body))
 		}
+		a.rows[i].ids = ids
 	}
-	return rows
+	return a.rows
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
 }
 
 // openEnded is the error of lines whose last one may be cut: it has no newline,
@@ -125,7 +132,7 @@ func lines(body []byte) ([]row, error) {
 func (r *Reader) take(a *Answer, rows []row, p *Page) error {
 	p.Received, a.Received = len(rows), len(rows)
 	p.Items = make([]Item, 0, len(rows))
-	var slab []byte
+	slab := make([]byte, 0, 24*len(rows))
 	for _, row := range rows {
 		if jsonscan.ValueOf(row.raw).IsNull() {
 			p.Nulls++

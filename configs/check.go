@@ -28,7 +28,7 @@ func (r *reading) check(c *Config) {
 	r.checkComplete(c)
 	r.checkSlice(c.Slice)
 	r.checkLimits(&c.Limits)
-	r.checkOutput(&c.Output)
+	r.checkOutput(c)
 	r.checkIncremental(c)
 	r.checkSchedule(c.Schedule)
 	if len(r.errs) == 0 {

@@ -55,6 +55,7 @@ type Source struct {
 	Auth    *Auth  `json:"auth,omitempty" doc:"The credentials; one kind."`
 	Cookies bool   `json:"cookies,omitempty" doc:"Keep the cookies of the source's own origin between the pages of one pass. A run that is taken up begins its pass anew."`
 	Cache   string `json:"cache,omitempty" enum:"bypass" doc:"bypass: ask past caches (Cache-Control: no-cache)."`
+	HTTP2   bool   `json:"http2,omitempty" doc:"Speak HTTP/2 where the server does (https only). Default: HTTP/1.1 with keep-alive."`
 }
 
 // Auth holds one kind of credentials.
@@ -275,7 +276,7 @@ type SliceKey struct {
 type Limits struct {
 	Rate        Rate     `json:"rate,omitzero" doc:"Requests per time: 5/s, 30/m, 5000/h, or a number per second. Default: no limit of our own."`
 	Burst       int      `json:"burst" doc:"How many requests may go out at once within the rate. Default: one second's worth."`
-	Concurrency int      `json:"concurrency" doc:"How many requests may be under way at once. Default: 1."`
+	Concurrency int      `json:"concurrency" doc:"How many requests may be under way at once, where positions can be computed and the source stands still. Default: 1."`
 	Timeout     Duration `json:"timeout" doc:"How long one request may take. Default: 30s."`
 	Retries     int      `json:"retries" doc:"How often one page is asked for again after a fault. Default: 5."`
 	MaxWait     Duration `json:"max_wait" doc:"The longest pause that a server may ask for. Default: 15m."`
@@ -302,9 +303,23 @@ type Incremental struct {
 
 // Output says where the items go.
 type Output struct {
-	To     string `json:"to,omitempty" doc:"The file for the items; its ending names the format: .jsonl, .ndjson or .csv, also with .gz or .zst; .parquet; .db, .sqlite or .sqlite3 for a table of an SQLite file. {start} is the start of the run. A dash in quotes is standard output."`
+	To     string `json:"to,omitempty" doc:"The file for the items; its ending names the format: .jsonl, .ndjson or .csv, also with .gz or .zst; .parquet; .db, .sqlite or .sqlite3 for a table of an SQLite file. Or postgres://user:password@host/database for a table of PostgreSQL, a secret as a whole, e.g. \"${DATABASE_URL}\"; or s3://bucket/folder for an object store. {start} is the start of the run. A dash in quotes is standard output."`
 	On     string `json:"on" enum:"complete any" doc:"complete (default): an earlier file is only replaced by a COMPLETE run; any: always."`
-	Table  string `json:"table,omitempty" doc:"The table of an SQLite file: with items.id its rows are upserted, without it is replaced. Default: the pull's name."`
+	Table  string `json:"table,omitempty" doc:"The table. Of SQLite: with items.id its rows are upserted, without it is replaced. Of PostgreSQL: it is replaced, but for merge. Default: the pull's name."`
+	Merge  bool   `json:"merge,omitempty" doc:"true: the rows of a PostgreSQL table are upserted by items.id, and those that did not come again stay. Default: the table is replaced."`
+	Spool  string `json:"spool,omitempty" doc:"The folder where the items for a database or object store wait until the run is over. Default: the current folder."`
+	S3     *Store `json:"s3,omitempty" doc:"How the object store is reached. What is left out comes from the AWS_ variables of the environment."`
 	Format string `json:"format,omitempty" enum:"singer" doc:"singer: Singer messages on standard output. Default: a line an item."`
 	Exec   Words  `json:"exec,omitempty" doc:"A command and its arguments, as a list, that gets the items of a COMPLETE run (on: any: of every run) on its standard input, a line each, before the file takes its place. No shell reads it."`
+}
+
+// Store says how an object store is reached, and what is written there.
+type Store struct {
+	Endpoint     string       `json:"endpoint,omitempty" doc:"The address of a store other than AWS, e.g. https://minio.example.com. Default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else AWS."`
+	Region       string       `json:"region,omitempty" doc:"The bucket's region. Default: AWS_REGION, AWS_DEFAULT_REGION, else found out."`
+	AccessKey    secret.Value `json:"access_key,omitempty" doc:"Default: AWS_ACCESS_KEY_ID, else the shared credentials file."`
+	SecretKey    secret.Value `json:"secret_key,omitempty" doc:"Default: AWS_SECRET_ACCESS_KEY."`
+	SessionToken secret.Value `json:"session_token,omitempty" doc:"Default: AWS_SESSION_TOKEN."`
+	Compress     string       `json:"compress,omitempty" enum:"gzip zstd none" doc:"How the parts are compressed. Default: gzip."`
+	PartSize     Bytes        `json:"part_size,omitzero" doc:"The size of an object, about. Default: 64MiB."`
 }

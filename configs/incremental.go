@@ -81,8 +81,11 @@ func (r *reading) checkIncremental(c *Config) {
 		}
 		r.bad("incremental.format", r.quote(i.Format)+" writes no time that can be read back", cure)
 	}
-	upserted := c.TableOf(c.Output.To) != "" && len(c.Items.ID) > 0
-	if to := c.Output.To; to != "" && to != stdout && !upserted && !strings.Contains(to, "{start}") && r.said("output.to") {
+	switch to := c.Output.To; {
+	case to == "" || to == stdout || c.upserts() || strings.Contains(to, "{start}") || !r.said("output.to"):
+	case FormatOf(to) == Postgres:
+		r.bad("output.to", "would be replaced by what is new alone", "set items.id and output.merge: true, so that what is new is put into the table")
+	default:
 		r.bad("output.to", "would be replaced by what is new alone", "put {start} into the file's name, so that each run has a file of its own, e.g. new-{start}.jsonl")
 	}
 	if c.Total.URL != "" {

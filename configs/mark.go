@@ -2,6 +2,7 @@ package configs
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -50,6 +51,8 @@ func (r *reading) conceal(n *node) {
 		m.whole()
 	case slices.Contains(addresses, n.at):
 		m.params()
+	case n.at == "/output/to" && FormatOf(m.value) == Postgres:
+		m.database()
 	}
 	if len(m.secrets) == 0 {
 		n.mark = nil
@@ -59,7 +62,11 @@ func (r *reading) conceal(n *node) {
 
 // inAuth reports whether all that stands at a place is a credential.
 func (p pointer) inAuth() bool {
-	const auth pointer = "/source/auth"
+	const auth, store pointer = "/source/auth", "/output/s3"
+	switch p {
+	case store + "/access_key", store + "/secret_key", store + "/session_token":
+		return true
+	}
 	return p == auth || p.within(auth) && p != auth+"/header/name" && p != auth+"/query/name"
 }
 
@@ -90,6 +97,21 @@ func (m *mark) whole() {
 		m.secrets = append(m.secrets, token)
 	}
 	m.hashed, m.shown = hidden, secret.Redacted
+	if isReference(m.raw) {
+		m.shown = m.raw
+	}
+}
+
+// database marks the address of one: all of it is a secret.
+func (m *mark) database() {
+	m.secrets = append(m.secrets, m.value)
+	if u, err := url.Parse(m.value); err == nil {
+		if password, ok := u.User.Password(); ok && len(password) >= 4 {
+			m.secrets = append(m.secrets, password)
+		}
+	}
+	m.params()
+	m.hashed, m.shown = Postgres+":"+hidden, "postgres://"+secret.Redacted
 	if isReference(m.raw) {
 		m.shown = m.raw
 	}

@@ -282,7 +282,7 @@ func testEnv(name string) (string, bool) {
 	v, ok := map[string]string{
 		"API_TOKEN": "tok-0123456789abcdef", "API_USER": "ada", "API_PASSWORD": "s3cr3t pass/word", "API_KEY": "key-fedcba9876543210",
 		"GITHUB_TOKEN": "gh-0123456789abcdef", "GITLAB_TOKEN": "gl-0123456789abcdef", "SLACK_TOKEN": "sl-0123456789abcdef",
-		"NOTION_TOKEN": "no-0123456789abcdef", "POINT_IN_TIME": "46ToAwMDaWR5",
+		"NOTION_TOKEN": "no-0123456789abcdef", "DATABASE_URL": "postgres://ada:s3cr3t@db.example.com/x", "POINT_IN_TIME": "46ToAwMDaWR5", "STORE_KEY": "store-0123456789", "STORE_SECRET": "store-s3cr3t-0123456789",
 		"REGION": "eu-west", "PAGE_SIZE": "50", "STRICT": "true", "EMPTY": "",
 	}[name]
 	return v, ok

@@ -49,6 +49,47 @@ func TestSecretsAreKnown(t *testing.T) {
 	}
 }
 
+// The address of a database is a secret as a whole, and another password makes no other run.
+func TestDatabaseAddress(t *testing.T) {
+	const base = "version: 1\nname: x\nsource: {url: https://h/}\npages: {style: single}\noutput: {to: %q}\n"
+	doc := func(to string) *Config { return parse(t, fmt.Sprintf(base, to)) }
+	c := doc("postgres://ada:literal%40pass@db.example.com:5432/shop?sslpassword=literal-key")
+	for _, part := range []string{"literal%40pass", "literal@pass", "literal-key", "postgres://ada:literal%40pass@db.example.com:5432/shop?sslpassword=literal-key"} {
+		if got := c.Secrets.Hide("x=" + part + ";"); got != "x=REDACTED;" {
+			t.Errorf("%q is not hidden: %s", part, got)
+		}
+	}
+	if got := string(c.Redacted()); !strings.Contains(got, `"to":"postgres://REDACTED"`) || strings.Contains(got, "example.com") {
+		t.Errorf("stored as %s", got)
+	}
+	if got := string(doc("${DATABASE_URL}").Redacted()); !strings.Contains(got, `"to":"${DATABASE_URL}"`) || strings.Contains(got, "s3cr3t") {
+		t.Errorf("stored as %s", got)
+	}
+	if a, b := c.Hash(), doc("postgres://eve:other@db.example.com:5432/shop?sslpassword=x").Hash(); a != b {
+		t.Error("another password is another hash")
+	}
+	if got := c.Shown(c.Output.To); got != "postgres:x" {
+		t.Errorf("shown as %s", got)
+	}
+	if a, b := PlaceOf(c.Output.To), PlaceOf("postgres://eve:other@db.example.com:5432/shop?sslpassword=x"); a != b {
+		t.Error("another password is another place")
+	}
+	if a, b := PlaceOf(c.Output.To), PlaceOf("postgres://ada:literal%40pass@db.example.com:5432/other?sslpassword=x"); a == b {
+		t.Error("another database is the same place")
+	}
+	if got := PlaceOf(c.Output.To); strings.Contains(got, "example") || strings.Contains(got, "literal") {
+		t.Errorf("its place is %s", got)
+	}
+	store := parse(t, "version: 1\nname: x\nsource: {url: https://h/}\npages: {style: single}\n"+
+		"output: {to: s3://b/x, s3: {access_key: \"${STORE_KEY}\", secret_key: literal-secret, session_token: literal-token}}\n")
+	if got := string(store.Redacted()); !strings.Contains(got, `"s3":{"access_key":"${STORE_KEY}","secret_key":"REDACTED","session_token":"REDACTED"}`) {
+		t.Errorf("stored as %s", got)
+	}
+	if got := store.Secrets.Hide("literal-secret literal-token store-0123456789"); got != "REDACTED REDACTED REDACTED" {
+		t.Errorf("not hidden: %s", got)
+	}
+}
+
 func TestHash(t *testing.T) {
 	const base = `version: 1
 name: x

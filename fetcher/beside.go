@@ -29,7 +29,7 @@ func (d *drain) beside(ctx context.Context, p adapters.Probe, read func(adapters
 	}
 	d.tries = 0
 	fault := errors.New("the request could not be sent")
-	came, err := d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
+	came, err := d.client.do(ctx, req, nil, func(r raw) (bool, time.Duration) {
 		d.tries++
 		d.state.Counts.Requests++
 		d.state.Counts.Bytes += r.wire

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
@@ -31,7 +32,7 @@ var errCoding = errors.New("content coding cannot be decoded")
 // decodeCoding undoes the content codings of a whole wire body, in the order
 // in which the server applied them. What could be decoded before an error is
 // returned with it.
-func decodeCoding(wire []byte, header http.Header, limit int64) ([]byte, error) {
+func decodeCoding(wire []byte, header http.Header, limit int64, memory *buffers) ([]byte, error) {
 	var codings []string
 	for _, v := range header.Values("Content-Encoding") {
 		for c := range strings.SplitSeq(v, ",") {
@@ -45,23 +46,34 @@ func decodeCoding(wire []byte, header http.Header, limit int64) ([]byte, error) 
 		codings = []string{"gzip"} // sent without a word about it; no text begins so
 	}
 	for i := len(codings) - 1; i >= 0; i-- {
-		var err error
-		if body, err = decodeOne(body, codings[i], limit); err != nil {
-			return body, err
+		out, err := decodeOne(body, codings[i], limit, memory)
+		if err != nil {
+			return out, err
 		}
+		if i < len(codings)-1 {
+			memory.put(body) // the wire is the caller's
+		}
+		body = out
 	}
 	return body, nil
 }
 
-func decodeOne(b []byte, coding string, limit int64) ([]byte, error) {
+// gzips are decoders to use again: to make one costs more than to decode a page.
+var gzips sync.Pool
+
+func decodeOne(b []byte, coding string, limit int64, memory *buffers) ([]byte, error) {
 	var r io.Reader
 	switch coding {
 	case "gzip", "x-gzip":
 		if len(b) == 0 {
 			return nil, nil
 		}
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
+		z, _ := gzips.Get().(*gzip.Reader)
+		if z == nil {
+			z = new(gzip.Reader)
+		}
+		defer gzips.Put(z)
+		if err := z.Reset(bytes.NewReader(b)); err != nil {
 			return nil, codingError(coding, err)
 		}
 		r = z
@@ -81,7 +93,7 @@ func decodeOne(b []byte, coding string, limit int64) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%w: %q is not one of gzip, deflate, zstd", errCoding, clip(coding, 20))
 	}
-	out, err := io.ReadAll(io.LimitReader(r, limit+1))
+	out, err := readWire(r, min(8*int64(len(b)), limit), limit, memory)
 	if int64(len(out)) > limit {
 		return nil, errTooLarge
 	}

@@ -79,7 +79,7 @@ func TestDecodeCoding(t *testing.T) {
 		{"two codings in two headers", coded(t, "gzip", string(coded(t, "deflate", whole))), header("Content-Encoding", "deflate", "Content-Encoding", "gzip")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := decodeCoding(c.wire, c.header, 1<<20)
+			got, err := decodeCoding(c.wire, c.header, 1<<20, new(buffers))
 			if err != nil || string(got) != whole {
 				t.Errorf("got %q, %v", got, err)
 			}
@@ -93,7 +93,7 @@ func TestDecodeCutCoding(t *testing.T) {
 		wire := coded(t, coding, whole)
 		h := header("Content-Encoding", strings.TrimPrefix(coding, "bare "))
 		for n := 1; n < len(wire); n++ {
-			if got, err := decodeCoding(wire[:n], h, 1<<20); !errors.Is(err, io.ErrUnexpectedEOF) {
+			if got, err := decodeCoding(wire[:n], h, 1<<20, new(buffers)); !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%s, %d of %d bytes: %q, %v", coding, n, len(wire), got, err)
 			}
 		}
@@ -108,7 +108,7 @@ func TestDecodeBadChecksum(t *testing.T) {
 	}{{"gzip", 8}, {"deflate", 1}, {"zstd", 1}} {
 		wire := coded(t, c.coding, whole)
 		wire[len(wire)-c.at] ^= 1
-		if _, err := decodeCoding(wire, header("Content-Encoding", c.coding), 1<<20); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := decodeCoding(wire, header("Content-Encoding", c.coding), 1<<20, new(buffers)); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", c.coding, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"zstd, larger than the limit once undone", coded(t, "zstd", bomb), "zstd", errTooLarge},
 		{"deflate, larger than the limit once undone", coded(t, "deflate", bomb), "deflate", errTooLarge},
 	} {
-		if _, err := decodeCoding(c.wire, header("Content-Encoding", c.coding), 1<<15); !errors.Is(err, c.want) {
+		if _, err := decodeCoding(c.wire, header("Content-Encoding", c.coding), 1<<15, new(buffers)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -140,10 +140,10 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeLimitIsExact(t *testing.T) {
 	for _, coding := range []string{"gzip", "deflate", "zstd"} {
 		wire, h := coded(t, coding, whole), header("Content-Encoding", coding)
-		if got, err := decodeCoding(wire, h, int64(len(whole))); err != nil || string(got) != whole {
+		if got, err := decodeCoding(wire, h, int64(len(whole)), new(buffers)); err != nil || string(got) != whole {
 			t.Errorf("%s at the limit: %q, %v", coding, got, err)
 		}
-		if _, err := decodeCoding(wire, h, int64(len(whole))-1); !errors.Is(err, errTooLarge) {
+		if _, err := decodeCoding(wire, h, int64(len(whole))-1, new(buffers)); !errors.Is(err, errTooLarge) {
 			t.Errorf("%s above the limit: %v", coding, err)
 		}
 	}

@@ -36,7 +36,7 @@ func (d *drain) sentinel(ctx context.Context) {
 	s := &d.run.Sentinel
 	switch {
 	case o.SentinelID != nil:
-		_, held := d.seen.marks[identityOf(o.SentinelID, d.opt.Seed)]
+		held := d.seen.has(identityOf(o.SentinelID, d.opt.Seed))
 		*s = reconcile.Sentinel{OK: held, Text: fmt.Sprintf("the item %s, which must be there, is not held", d.short(idText(string(o.SentinelID))))}
 	case o.Sentinel != nil:
 		*s = d.askSentinel(ctx)

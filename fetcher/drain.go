@@ -24,6 +24,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 		return reconcile.Facts{}, err
 	}
 	defer d.client.close()
+	defer d.ahead.land()
 	err = d.loop(ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		d.run.Done = false
@@ -59,10 +60,12 @@ func (d *drain) loop(ctx context.Context) error {
 		}
 		row := d.row(req, &a) // as the walk stands now, before the answer moves it
 		st, m := d.decide(req, a)
+		d.overReach()
+		d.askAhead(ctx, st)
 		if err := d.keep(row, &a, st, m); err != nil {
 			return err
 		}
-		d.overReach()
+		d.client.memory.put(a.mem)
 		if d.state.Done {
 			d.endPass(ctx)
 		}
@@ -101,6 +104,7 @@ type drain struct {
 	pending Checkpoint
 	last    time.Time
 	lines   [][]byte
+	ahead   flights
 	tries   int // tries of the request in flight
 	asked   int // and the page size that it asks for
 }
@@ -177,13 +181,19 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	}
 	var last answer
 	d.tries, d.asked = 0, req.Size
-	came, err := d.client.do(ctx, req, func(r raw) (bool, time.Duration) {
+	came, err := d.client.do(ctx, req, d.ahead.take(req), func(r raw) (bool, time.Duration) {
 		s.Tries++
 		d.tries++
 		s.Counts.Requests++
 		s.Counts.Bytes += r.wire
 		last = d.read(s.At, req, r, time.Now())
 		again, pause := d.patience(&last)
+		switch last.kind {
+		case kindLimit:
+			d.limit()
+		case kindPage:
+			d.client.pace.quicker()
+		}
 		if again {
 			d.again(req, &last, pause)
 		}
@@ -329,8 +339,8 @@ func (d *drain) endPass(ctx context.Context) {
 	if d.shape.tied() && s.Move.Moved > 0 {
 		s.Move.Unverified++ // items of one key on both sides of a border are lost, and a total that moves does not count them
 	}
-	if s.gap() && s.Move.Moved > 0 {
-		s.Move.Unverified++ // what a page left out may be what the total seemed to lose
+	if s.miscounts() && s.Everything.Moved+s.Move.Moved > 0 {
+		s.Move.Unverified++ // the total did not move with the rows
 	}
 	d.event("end", fmt.Sprintf("pass %d: %s", s.Pass, s.StopText))
 	if !s.wantsPass(d.shape, d.opt.Passes, d.opt.Tolerance, d.opt.MaxDrift) {

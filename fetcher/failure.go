@@ -294,7 +294,7 @@ func (s *State) refused(sh shape, a *answer, asked int, st *step) {
 		s.setSize(smallerMaximum(s.Size, sh.min), a.text, st)
 		st.action = judge.ActionRetrySmaller
 	case s.Confirming == confirmEnd || s.Confirming == confirmEcho:
-		s.refusedPast(a, st)
+		s.refusedPast(sh, a, st)
 	case s.Counts.Held == 0 && a.window && s.Later:
 		s.reach(a.text)
 	case s.Counts.Held == 0:
@@ -323,7 +323,7 @@ func (s *State) atEnd(sh shape) bool {
 
 // refusedPast ends a walk whose request past the end was refused: there is no
 // such page. In the wording of a window limit it says the contrary.
-func (s *State) refusedPast(a *answer, st *step) {
+func (s *State) refusedPast(sh shape, a *answer, st *step) {
 	if a.window {
 		s.Confirming, s.MoreHere = confirmNone, true
 		s.EndStrength, s.EndWord = reconcile.None, ""
@@ -340,7 +340,7 @@ func (s *State) refusedPast(a *answer, st *step) {
 		s.stop(reconcile.StopEnd, "the page past the total is refused: "+a.text)
 		return
 	}
-	s.settleConfirmed(nil, 0, st)
+	s.settleConfirmed(sh, nil, 0, st)
 	if s.EndStrength == reconcile.None {
 		s.StopText = "the page past the last one is refused: " + a.text
 	}
@@ -370,9 +370,9 @@ func (s *State) noPage(sh shape, a *answer, st *step) {
 		s.MoreHere = true
 		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
 	case a.kind == kindTrouble && s.Counts.Held > 0 && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleError:
-		s.settleConfirmed(nil, 0, st)
+		s.settleConfirmed(sh, nil, 0, st)
 	case a.kind == kindTrouble && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleMissing && sh.absentIsEmpty:
-		s.settleConfirmed(nil, 0, st)
+		s.settleConfirmed(sh, nil, 0, st)
 	default:
 		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", describe(s.At), a.text))
 	}

@@ -1,7 +1,6 @@
 package fetcher
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
-	"golang.org/x/time/rate"
 
 	"lastdrop/adapters"
 	"lastdrop/judge"
@@ -22,6 +21,7 @@ import (
 
 // A raw is one answer as it came over the wire, or the fault instead of one.
 type raw struct {
+	sent     bool          // the request went out
 	waited   time.Duration // in pauses between the tries
 	started  time.Time
 	duration time.Duration
@@ -29,6 +29,7 @@ type raw struct {
 	status   int    // 0: no answer
 	header   http.Header
 	body     []byte // decoded
+	mem      []byte // in which body stands
 	wire     int64  // bytes read
 	expected judge.Count
 	err      error  // no answer at all
@@ -46,10 +47,12 @@ type raw struct {
 type client struct {
 	opt     Client
 	retry   *retryablehttp.Client
-	limiter *rate.Limiter
+	pace    *Pace
+	need    atomic.Int64 // further requests that the run expects, below 0: not known
 	origin  *url.URL
 	accept  string   // the kind of body to ask for
 	cookies *cookies // nil: none are kept
+	memory  buffers
 }
 
 // An exchange is one request with all its tries. The policy is asked after
@@ -60,6 +63,7 @@ type exchange struct {
 	pause  time.Duration
 	waited time.Duration // in pauses so far
 	began  time.Time
+	sent   bool // it went out, and did not only wait for the rate limit
 	read   bool // the response handler ran for this try
 	again  bool
 }
@@ -76,19 +80,20 @@ func newClient(o Client, source string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{opt: o, origin: u, accept: "application/json", limiter: o.Limiter}
-	if c.limiter == nil && o.Rate > 0 {
-		c.limiter = rate.NewLimiter(rate.Limit(o.Rate), max(1, o.Burst))
+	c := &client{opt: o, origin: u, accept: "application/json", pace: o.Pace}
+	c.need.Store(-1)
+	if c.pace == nil {
+		c.pace = NewPace(o.Rate, o.Burst, o.Concurrency)
 	}
 	if o.Cookies {
 		c.cookies = newCookies(o.Learn)
 	}
 	base := o.Transport
 	if base == nil {
-		base = defaultTransport()
+		base = defaultTransport(o)
 	}
 	c.retry = &retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: &guard{client: c, base: base}, Timeout: o.Timeout, CheckRedirect: c.redirect},
+		HTTPClient: &http.Client{Transport: &guard{client: c, base: base}, CheckRedirect: c.redirect},
 		RetryMax:   1 << 30, // the policy ends the tries
 		CheckRetry: c.checkRetry,
 		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration {
@@ -99,25 +104,32 @@ func newClient(o Client, source string) (*client, error) {
 	return c, nil
 }
 
-// defaultTransport speaks HTTP/1.1 with keep-alive and leaves content codings
-// alone, so that the bytes on the wire can be counted.
-func defaultTransport() *http.Transport {
+// defaultTransport speaks HTTP/1.1 with keep-alive, or HTTP/2 where asked for, and
+// leaves content codings alone, so that the bytes on the wire can be counted.
+func defaultTransport(o Client) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true
-	t.MaxIdleConnsPerHost = 16
-	p := new(http.Protocols)
-	p.SetHTTP1(true)
-	t.Protocols = p
-	t.ForceAttemptHTTP2 = false
+	t.MaxIdleConnsPerHost = max(16, o.Concurrency)
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP1(true)
+	t.Protocols.SetHTTP2(o.HTTP2)
+	t.ForceAttemptHTTP2 = o.HTTP2
 	return t
 }
 
 func (c *client) close() { c.retry.HTTPClient.CloseIdleConnections() }
 
-// do sends a request until the policy is content with what came. The error is
-// the context's only: a fault is a raw without a status.
-func (c *client) do(ctx context.Context, r adapters.Request, policy func(raw) (bool, time.Duration)) (raw, error) {
+// do sends a request until the policy is content with what came. Its first try
+// may have been made ahead. The error is the context's only: a fault is a raw
+// without a status.
+func (c *client) do(ctx context.Context, r adapters.Request, first *flight, policy func(raw) (bool, time.Duration)) (raw, error) {
 	x := &exchange{policy: policy}
+	if first != nil {
+		again, err := x.landed(ctx, first)
+		if x.last.waited = x.waited; err != nil || !again {
+			return x.last, err
+		}
+	}
 	req, err := c.request(context.WithValue(ctx, exchangeKey{}, x), r)
 	if err != nil {
 		return raw{url: r.URL, err: err, started: time.Now()}, nil
@@ -128,14 +140,37 @@ func (c *client) do(ctx context.Context, r adapters.Request, policy func(raw) (b
 	if resp != nil {
 		resp.Body.Close()
 	}
-	x.last.waited = x.waited
+	x.last.waited, x.last.sent = x.waited, x.sent
 	if ctx.Err() != nil {
 		return x.last, ctx.Err()
 	}
 	if x.last.started.IsZero() {
-		x.last = raw{url: r.URL, err: err, started: x.began}
+		x.last = raw{url: r.URL, err: err, started: x.began, sent: x.sent}
 	}
 	return x.last, nil
+}
+
+// landed takes a try that was made ahead, asks the policy, and pauses as it says
+// before the next one.
+func (x *exchange) landed(ctx context.Context, first *flight) (again bool, err error) {
+	defer first.cancel()
+	if x.last, err = first.wait(ctx); err != nil {
+		return false, err
+	}
+	again, pause := x.policy(x.last)
+	if !again {
+		return false, nil
+	}
+	return true, x.pauses(ctx, pause)
+}
+
+// pauses waits before the next try.
+func (x *exchange) pauses(ctx context.Context, pause time.Duration) error {
+	pausing := time.Now()
+	err := sleep(ctx, pause)
+	x.began = time.Now()
+	x.waited += x.began.Sub(pausing)
+	return err
 }
 
 func (c *client) request(ctx context.Context, r adapters.Request) (*retryablehttp.Request, error) {
@@ -186,11 +221,7 @@ func (c *client) checkRetry(ctx context.Context, resp *http.Response, err error)
 	if !again {
 		return false, nil
 	}
-	pausing := time.Now()
-	err = sleep(ctx, pause)
-	x.began = time.Now()
-	x.waited += x.began.Sub(pausing)
-	if err != nil {
+	if err := x.pauses(ctx, pause); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -200,7 +231,7 @@ func (c *client) checkRetry(ctx context.Context, resp *http.Response, err error)
 func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
 	return func(resp *http.Response) error {
 		x.read = true
-		x.last = readAnswer(resp, c.opt.MaxBody)
+		x.last = readAnswer(resp, c.opt.MaxBody, &c.memory)
 		x.last.started, x.last.duration = x.began, time.Since(x.began)
 		x.last.session = c.cookies.over()
 		x.again, x.pause = x.policy(x.last)
@@ -212,13 +243,13 @@ func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
 }
 
 // readAnswer reads a response to its end and decodes it.
-func readAnswer(resp *http.Response, limit int64) raw {
+func readAnswer(resp *http.Response, limit int64, memory *buffers) raw {
 	defer resp.Body.Close()
 	a := raw{url: resp.Request.URL.String(), status: resp.StatusCode, header: resp.Header}
 	if resp.ContentLength >= 0 {
 		a.expected = judge.N(resp.ContentLength)
 	}
-	wire, err := readWire(resp.Body, resp.ContentLength, limit)
+	wire, err := readWire(resp.Body, resp.ContentLength, limit, memory)
 	a.wire = int64(len(wire))
 	switch {
 	case a.wire > limit:
@@ -229,7 +260,7 @@ func readAnswer(resp *http.Response, limit int64) raw {
 	case err != nil || a.expected.OK:
 		a.short = true
 	}
-	body, err := decodeCoding(wire, resp.Header, limit)
+	body, err := decodeCoding(wire, resp.Header, limit, memory)
 	switch {
 	case errors.Is(err, errTooLarge):
 		a.cut, a.short = true, true
@@ -243,6 +274,9 @@ func readAnswer(resp *http.Response, limit int64) raw {
 		a.undone = err
 		return a
 	}
+	if a.mem = body; len(wire) > 0 && len(body) > 0 && &wire[0] != &body[0] {
+		memory.put(wire)
+	}
 	if a.body, err = decodeCharset(body, resp.Header); err != nil {
 		a.undone, a.body = err, nil
 	}
@@ -250,13 +284,22 @@ func readAnswer(resp *http.Response, limit int64) raw {
 }
 
 // readWire reads up to one byte past the limit.
-func readWire(r io.Reader, length, limit int64) ([]byte, error) {
-	var b bytes.Buffer
-	if length > 0 {
-		b.Grow(int(min(length, limit, 8<<20)) + bytes.MinRead)
+func readWire(r io.Reader, length, limit int64, memory *buffers) ([]byte, error) {
+	b := memory.get(int(min(max(length, 0), limit, 8<<20)) + 1)
+	for int64(len(b)) <= limit {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):min(int64(cap(b)), limit+1)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
 	}
-	_, err := b.ReadFrom(io.LimitReader(r, limit+1))
-	return b.Bytes(), err
+	return b, nil
 }
 
 // guard paces every request that goes out, redirects included, and adds the
@@ -268,25 +311,50 @@ type guard struct {
 
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	c, asked := g.client, r
-	if c.limiter != nil {
-		if err := c.limiter.Wait(r.Context()); err != nil {
-			return nil, err
-		}
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	waited, err := c.pace.start(r.Context(), c.need.Load(), c.opt.MaxWait)
+	if x != nil {
+		x.waited += waited
+		x.sent = x.sent || err == nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), c.opt.Timeout)
+	over := func() { cancel(); c.pace.end() }
+	r = r.WithContext(ctx)
 	ours := sameOrigin(r.URL, c.origin)
-	if ours {
+	if ours && (c.opt.Auth != nil || c.cookies != nil) {
 		r = r.Clone(r.Context())
 		c.prove(r)
 	}
 	resp, err := g.base.RoundTrip(r)
 	if resp == nil {
+		over()
 		return nil, err
 	}
+	resp.Body = &underWay{resp.Body, over}
+	c.pace.heard(resp.Header, time.Now())
 	resp.Request = asked // without the credentials
 	if ours && c.cookies != nil {
 		c.cookies.keep(r.URL, resp)
 	}
 	return resp, err
+}
+
+// underWay is the body of a request that is under way until it is closed.
+type underWay struct {
+	io.ReadCloser
+	over func()
+}
+
+func (b *underWay) Close() error {
+	err := b.ReadCloser.Close()
+	if b.over != nil {
+		b.over()
+		b.over = nil
+	}
+	return err
 }
 
 // prove adds to a request of the source's own origin what proves who asks.

@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -71,7 +72,7 @@ func secretIn(request string) string {
 
 func get(t *testing.T, d *drain, target string, h http.Header) raw {
 	t.Helper()
-	r, err := d.client.do(context.Background(), adapters.Request{Method: "GET", URL: target, Header: h}, func(raw) (bool, time.Duration) { return false, 0 })
+	r, err := d.client.do(context.Background(), adapters.Request{Method: "GET", URL: target, Header: h}, nil, func(raw) (bool, time.Duration) { return false, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestBodyStaysAtTheSource(t *testing.T) {
 	})
 	d := walk(t, rowsSpec(source.URL), credentials())
 	r, err := d.client.do(context.Background(), adapters.Request{Method: "POST", URL: source.URL, Header: header(), Body: []byte(`{"q":"all"}`)},
-		func(raw) (bool, time.Duration) { return false, 0 })
+		nil, func(raw) (bool, time.Duration) { return false, 0 })
 	if err != nil || r.err == nil || len(other.requests()) != 0 {
 		t.Errorf("%v, %v; the other host saw %v", err, r.err, other.requests())
 	}
@@ -293,5 +294,29 @@ func TestWireBytes(t *testing.T) {
 	r := once(t, d, source.URL)
 	if r.wire != int64(len(body)) || r.expected != judge.N(int64(len(body))) || len(r.body) != 5011 || r.short {
 		t.Errorf("wire %d of %v, body %d, short %v; want %d and 5011", r.wire, r.expected, len(r.body), r.short, len(body))
+	}
+}
+
+// TestHTTP2 speaks HTTP/2 where it is asked for and the server does, and only then.
+func TestHTTP2(t *testing.T) {
+	var spoke string
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		spoke = r.Proto
+		rows(250)(w, r)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	for want, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
+		c := quick()
+		c.HTTP2 = http2
+		base := defaultTransport(c)
+		base.TLSClientConfig = &tls.Config{RootCAs: s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+		c.Transport = base
+		o, kept := options(t, rowsSpec(s.URL), c)
+		f, err := Drain(context.Background(), o)
+		if err != nil || ruled(f) != judge.Complete || len(kept.lines) != 250 || spoke != want {
+			t.Errorf("%s: %v, %d lines, spoke %s, %v", want, ruled(f), len(kept.lines), spoke, err)
+		}
 	}
 }

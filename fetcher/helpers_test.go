@@ -85,7 +85,7 @@ func serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
 func once(t testing.TB, d *drain, target string) raw {
 	t.Helper()
 	r, err := d.client.do(context.Background(), adapters.Request{Method: "GET", URL: target, Header: http.Header{}},
-		func(raw) (bool, time.Duration) { return false, 0 })
+		nil, func(raw) (bool, time.Duration) { return false, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,3 +137,5 @@ func rows(n int) http.HandlerFunc {
 		_, _ = w.Write(append(b, "]}"...))
 	}
 }
+
+func init() { spoil = true }

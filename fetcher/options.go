@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"lastdrop/adapters"
 	"lastdrop/internal/slicing"
 	"lastdrop/judge/reconcile"
@@ -60,6 +58,8 @@ type Client struct {
 	// Transport sends the requests; nil means a plain HTTP/1.1 transport of
 	// its own with keep-alive.
 	Transport http.RoundTripper
+	// HTTP2 speaks HTTP/2 where the server does.
+	HTTP2 bool
 	// Auth adds the credentials to a request of the source's own origin.
 	Auth func(*http.Request)
 	// Hide removes secrets from texts; nil leaves them.
@@ -80,9 +80,13 @@ type Client struct {
 	UserAgent   string
 	CacheBypass bool
 
+	// Concurrency is how many requests may be under way at once, where positions
+	// can be computed and the source stands still; 0: 1.
+	Concurrency int
+
 	Rate    float64 // requests a second; 0: no limit
 	Burst   int
-	Limiter *rate.Limiter // in place of Rate and Burst, where several runs share one
+	Pace    *Pace         // in place of Rate, Burst and the bound of Concurrency, where several runs share one
 	Timeout time.Duration // of one request, body included; 0: 30 s
 	Retries int           // of one page, beyond the first try; negative: none; 0: 5
 	MaxWait time.Duration // longest wait that a server may ask for; 0: 15 min
@@ -131,6 +135,7 @@ func (o *Options) defaults() {
 	case c.Retries < 0:
 		c.Retries = 0
 	}
+	c.Concurrency = max(1, c.Concurrency)
 	if c.MaxBody == 0 {
 		c.MaxBody = 64 << 20
 	}

@@ -56,6 +56,6 @@ type Ledger interface {
 type Resume struct {
 	State []byte
 	// Keys yields the identity hashes of all new items of the run, 16 bytes
-	// each, in the order of attempts: one call a page row.
+	// each, in the order of attempts: a call may hold those of several pages, good until it returns.
 	Keys func(yield func(keys []byte) error) error
 }

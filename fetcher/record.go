@@ -16,7 +16,7 @@ import (
 func (d *drain) write(p *adapters.Page, m *match, n int) {
 	d.follow(m, n)
 	d.trace(m, n)
-	fresh, keys := d.seen.hold(p.Items, m, n, d.pass())
+	fresh, keys := d.seen.hold(m, n)
 	d.run.Held += int64(len(fresh))
 	d.run.Added += int64(len(fresh))
 	d.look(p, m, n)

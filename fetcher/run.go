@@ -234,40 +234,39 @@ func (d *drain) goOn(s *State) error {
 // restore fills the set of held items. Those of the walk at hand are the last
 // ones.
 func (d *drain) restore(stored *Resume, s *State) error {
-	pass := 0
-	if s.Pass == 1 && !s.Restarted {
-		pass = d.pass1()
+	set := d.seen
+	set.marks = newMarks(d.run.Held)
+	if s.Pass == 1 && !s.Restarted && d.run.Again == nil {
+		set.pass = d.pass1()
 	}
-	walk := int32(0)
 	if d.run.Plan != nil {
-		walk = int32(d.run.Plan.Now.ID)
+		set.walk = int32(d.run.Plan.Now.ID)
 	}
-	old, before := d.run.Held-d.run.Added, int32(-1)
-	d.seen.walk = walk
-	if a := d.run.Again; a != nil { // the first reading's, and what was found since
-		old, before, pass, walk = a.Held, 0, 0, -1
+	first, again := d.run.Held-d.run.Added, d.run.Again != nil
+	if again {
+		first = d.run.Again.Held // the first reading's, which goes before; what was found since is of none
 	}
 	if stored.Keys != nil {
 		err := stored.Keys(func(keys []byte) error {
-			if n := min(old-int64(len(d.seen.marks)), int64(len(keys)/len(key{}))); n > 0 {
-				if err := d.seen.restore(keys[:n*int64(len(key{}))], 0, before); err != nil {
+			if n := min(first-set.marks.len, int64(len(keys)/len(key{}))); n > 0 {
+				if err := set.restore(keys[:n*int64(len(key{}))], !again); err != nil {
 					return err
 				}
 				keys = keys[n*int64(len(key{})):]
 			}
-			return d.seen.restore(keys, pass, walk)
+			return set.restore(keys, again)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	if len(d.run.Trail) > 0 && d.followed(s) {
-		if err := d.seen.restore(d.run.Trail, pass, walk); err != nil {
+		if err := set.restore(d.run.Trail, false); err != nil {
 			return err
 		}
 	}
-	if held := int64(len(d.seen.marks)); held != d.run.Held {
-		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", held, d.run.Held)
+	if set.marks.len != d.run.Held {
+		return fmt.Errorf("the store holds %d identities of this run, and its state says %d: begin anew with --fresh", set.marks.len, d.run.Held)
 	}
 	return nil
 }
@@ -282,7 +281,7 @@ func (d *drain) openSlice(sl slicing.Slice) error {
 		return err
 	}
 	d.reader = r
-	d.seen.walk = int32(sl.ID)
+	d.seen.enter(int32(sl.ID))
 	return nil
 }
 

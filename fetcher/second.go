@@ -31,7 +31,7 @@ type again struct {
 	Rows    int               `json:"rows"`    // the most that came on one of its pages
 	Reading reconcile.Reading `json:"reading"` // the one at hand
 	Said    bool              `json:"said"`    // the server's own word ended the reading before
-	Turn    int32             `json:"turn"`    // in the reading before, of the last item read; 0: it had it not
+	Turn    uint32            `json:"turn"`    // in the reading before, of the last item read; 0: it had it not
 }
 
 // restart takes the readings back to the second one: a process that takes a run
@@ -107,7 +107,8 @@ func (d *drain) openReading() error {
 		return fmt.Errorf("reading %d: %w", a.Reading.Number, err)
 	}
 	d.reader, d.shape = r, newShape(*r.Spec())
-	d.seen.walk, d.seen.compare = int32(a.Reading.Number-1), true
+	d.seen.enter(int32(a.Reading.Number - 1))
+	d.seen.compare = true
 	a.Reading.Reverse = len(o.Reverse) > 0
 	a.Reading.Size, a.Reading.SizeBefore = sizes[changed], sizes[1-changed]
 	d.state.Size, d.state.Least = sizes[changed], sizes[changed]

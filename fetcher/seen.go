@@ -44,45 +44,73 @@ func fingerprint(raw []byte, seed uint64) uint64 {
 	return xxh3.HashSeed(raw, seed) | 1
 }
 
-// A mark is what is known of a held item.
-type mark struct {
-	content uint64 // fingerprint of the first reading, 0 after a resume
-	pass    int32  // the last pass in which it was seen
-	turn    int32  // the how-manieth distinct item of that pass it was
-	walk    int32  // the last walk in which it was seen
-}
-
-// seen is the set of items that a run holds.
+// seen is the set of items that a run holds, and when each was read last. Its
+// clock ticks with every item that is new to its pass, so that all that was read
+// in a walk or a pass is what was read since it began.
 type seen struct {
 	seed  uint64
-	marks map[key]mark
-	pass  int
-	turn  int32 // of the last distinct item of the pass
-	walk  int32 // the walk at hand: the slice's number, or the reading's
-	// compare holds each item that is new to this walk against the walk before
-	// it: that of the number below.
-	compare bool
-	buf     []byte
+	marks *marks
+	clock uint32 // the turn of the last item that was new to its pass
 
-	here map[key]uint64 // scratch: the items of the page at hand
+	pass     int
+	passFrom uint32 // later turns are of the pass at hand
+	walk     int32  // the walk at hand: the slice's number, or the reading's
+	walkFrom uint32 // later turns are of that walk
+	// before is where the turns of the walk before this one begin and end: that of
+	// the number below. compare asks for the turns that items had in it.
+	before  [2]uint32
+	compare bool
+
+	buf   []byte // scratch, as the rest
+	page  pageKeys
+	hash  *xxh3.Hasher
+	last  match
+	fresh []int
 }
 
 func newSeen(seed uint64) *seen {
-	return &seen{seed: seed, marks: make(map[key]mark), here: make(map[key]uint64)}
+	return &seen{seed: seed, marks: newMarks(0), clock: firstTurn, passFrom: firstTurn, walkFrom: firstTurn, hash: xxh3.New()}
 }
 
-// restore takes up the keys of one page row, as seen in a pass (0: in none)
-// and a walk (-1: in none that goes on).
-func (s *seen) restore(keys []byte, pass int, walk int32) error {
+// enter begins a walk, or goes on with the one at hand.
+func (s *seen) enter(walk int32) {
+	if walk == s.walk {
+		return
+	}
+	s.before = [2]uint32{}
+	if walk == s.walk+1 {
+		s.before = [2]uint32{s.walkFrom, s.clock}
+	}
+	s.walk, s.walkFrom = walk, s.clock
+}
+
+// restore takes up the keys of items that are held: those of the walk at hand, or
+// old ones of no walk that goes on.
+func (s *seen) restore(keys []byte, old bool) error {
 	if len(keys)%len(key{}) != 0 {
 		return fmt.Errorf("stored identity hashes are %d bytes long, no multiple of %d", len(keys), len(key{}))
 	}
-	s.pass = pass
-	for ; len(keys) > 0; keys = keys[len(key{}):] {
-		s.turn++
-		s.marks[key(keys[:len(key{})])] = mark{pass: int32(pass), turn: s.turn, walk: walk}
+	m := s.last.reset(len(keys) / len(key{}))
+	for i := range m.keys {
+		copy(m.keys[i][:], keys[i*len(key{}):])
 	}
+	s.marks.warm(m.keys)
+	for _, k := range m.keys {
+		turn := oldTurn
+		if !old {
+			s.clock++
+			turn = s.clock
+		}
+		s.marks.put(k, mark{turn: turn})
+	}
+	s.last = m
 	return nil
+}
+
+// has reports whether an item is held.
+func (s *seen) has(k key) bool {
+	_, held := s.marks.get(k)
+	return held
 }
 
 // A match is how a page's items stand to what is held.
@@ -113,58 +141,79 @@ type match struct {
 	Examples          []string
 	// turns are, where walks are compared, the turns that the items had in the
 	// walk before this one, 0 for those that it had not.
-	turns       []int32
+	turns       []uint32
+	flags       []bool // the memory of the three above
 	held        []byte // the keys of the items that became held
 	fingerprint uint64 // of the list of keys, 0 for an empty page
 }
 
-// match looks the items up and changes nothing.
+// match looks the items up and changes nothing. What it returns is good until it
+// is called again.
 func (s *seen) match(items []adapters.Item, pass int) match {
 	if pass != s.pass {
-		s.pass, s.turn = pass, 0
+		s.pass, s.passFrom = pass, s.clock
 	}
-	flags := make([]bool, 3*len(items))
-	m := match{keys: make([]key, len(items)), prints: make([]uint64, len(items)), adds: flags[:len(items)], isNew: flags[len(items) : 2*len(items)], fresh: flags[2*len(items):]}
-	clear(s.here)
-	here := s.here
-	h := xxh3.New()
+	m := s.last.reset(len(items))
+	s.hash.Reset()
 	for i, it := range items {
-		var k key
-		k, s.buf = identity(it, s.seed, s.buf)
-		m.keys[i] = k
-		h.Write(k[:])
+		m.keys[i], s.buf = identity(it, s.seed, s.buf)
+		s.hash.Write(m.keys[i][:])
+	}
+	s.marks.warm(m.keys)
+	s.page.reset(len(items))
+	for i, it := range items {
+		k := m.keys[i]
 		fp := fingerprint(it.Raw, s.seed)
 		m.prints[i] = fp
-		old, held := s.marks[k]
-		first, twice := here[k]
-		if !twice {
-			here[k] = fp
-		}
+		old, held := s.marks.get(k)
+		first, twice := s.page.add(m.keys, i)
 		m.adds[i] = !held && !twice
-		m.isNew[i] = !twice && (!held || old.walk != s.walk)
-		m.fresh[i] = !twice && (!held || int(old.pass) != pass)
+		m.isNew[i] = !twice && (!held || old.turn <= s.walkFrom)
+		m.fresh[i] = !twice && (!held || old.turn <= s.passFrom)
 		m.count(i)
 		if s.compare {
 			m.turns = append(m.turns, s.turnBefore(old, held && m.isNew[i]))
 		}
-		m.HasLast = m.HasLast || (held && int(old.pass) == pass && old.turn == s.turn)
-		m.conflict(it, len(it.ID) > 0 && twice && first != fp, len(it.ID) > 0 && held && old.content != 0 && old.content != fp)
+		m.HasLast = m.HasLast || (held && old.turn == s.clock && old.turn > s.passFrom)
+		m.conflict(it, len(it.ID) > 0 && twice && m.prints[first] != fp, len(it.ID) > 0 && held && old.content != 0 && old.content != content(fp))
 	}
 	if len(items) > 0 {
-		m.fingerprint = h.Sum64() | 1
+		m.fingerprint = s.hash.Sum64() | 1
 	}
 	m.Joins = s.joins(&m)
 	m.Tail = true
 	for i := range m.Prefix {
-		m.Tail = m.Tail && s.marks[m.keys[i]].turn > s.turn-int32(m.Prefix)
+		m.Tail = m.Tail && s.turn(m.keys[i]) > s.clock-uint32(m.Prefix)
 	}
+	s.last = m
 	return m
+}
+
+// reset makes an empty match for n items, in the memory of this one.
+func (m *match) reset(n int) match {
+	flags := resize(m.flags, 3*n)
+	clear(flags)
+	return match{keys: resize(m.keys, n), prints: resize(m.prints, n), flags: flags, turns: m.turns[:0],
+		adds: flags[:n], isNew: flags[n : 2*n], fresh: flags[2*n:]}
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// turn is when an item was read last.
+func (s *seen) turn(k key) uint32 {
+	m, _ := s.marks.get(k)
+	return m.turn
 }
 
 // turnBefore is the turn that an item had in the walk before this one, 0 where
 // it was not in it.
-func (s *seen) turnBefore(old mark, had bool) int32 {
-	if !had || old.walk != s.walk-1 {
+func (s *seen) turnBefore(old mark, had bool) uint32 {
+	if !had || old.turn <= s.before[0] || old.turn > s.before[1] {
 		return 0
 	}
 	return old.turn
@@ -173,8 +222,8 @@ func (s *seen) turnBefore(old mark, had bool) int32 {
 // joins looks at the items that lead a page and were read before.
 func (s *seen) joins(m *match) bool {
 	for i := range m.Prefix {
-		turn := s.marks[m.keys[i]].turn
-		if turn == s.turn || (i > 0 && turn == s.marks[m.keys[i-1]].turn+1) {
+		turn := s.turn(m.keys[i])
+		if turn == s.clock || (i > 0 && turn == s.turn(m.keys[i-1])+1) {
 			return true
 		}
 	}
@@ -224,25 +273,30 @@ func (m *match) late(clashes []string) {
 }
 
 // hold adds the first n items of a matched page. It returns the indexes of
-// the new ones and their keys.
-func (s *seen) hold(items []adapters.Item, m *match, n, pass int) (fresh []int, keys []byte) {
+// the new ones, good until the next call, and their keys.
+func (s *seen) hold(m *match, n int) (fresh []int, keys []byte) {
+	fresh = s.fresh[:0]
+	if m.Adds > 0 {
+		keys = make([]byte, 0, m.Adds*len(key{}))
+	}
 	for i := range n {
 		k := m.keys[i]
-		old, held := s.marks[k]
+		old, held := s.marks.get(k)
 		if !held {
-			old.content = m.prints[i]
+			old.content = content(m.prints[i])
 			fresh = append(fresh, i)
 			keys = append(keys, k[:]...)
 		}
-		if !held || int(old.pass) != pass {
-			s.turn++
-			old.pass, old.turn, old.walk = int32(pass), s.turn, s.walk
+		if !held || old.turn <= s.passFrom {
+			s.clock++
+			old.turn = s.clock
 		}
 		if old.content != 0 {
-			old.content = m.prints[i] // the latest reading: each change is noticed once
+			old.content = content(m.prints[i]) // the latest reading: each change is noticed once
 		}
-		s.marks[k] = old
+		s.marks.put(k, old)
 	}
+	s.fresh = fresh
 	return fresh, keys
 }
 

@@ -107,7 +107,7 @@ func (d *drain) lookBeside(p *adapters.Page) {
 		}
 		var id key
 		id, d.seen.buf = identity(it, d.seen.seed, d.seen.buf)
-		if _, held := d.seen.marks[id]; !held {
+		if !d.seen.has(id) {
 			d.run.Slices.Missed++
 		}
 	}

@@ -163,7 +163,7 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 		if rows := int64(len(p.Items)); m.HasLast && m.Joins && rows < int64(p.Size) && (!sh.keyset || tail) {
 			lapped = rows // all of it was read before, up to the last item: what came before it pushed it on; a key is not pushed
 		}
-		s.settleConfirmed(p, lapped, st)
+		s.settleConfirmed(sh, p, lapped, st)
 		return
 	}
 	why := s.Confirming
@@ -184,7 +184,7 @@ func (s *State) confirmed(sh shape, p *adapters.Page, m *match, lapped int64, st
 // settleConfirmed ends a walk whose request past the end brought nothing new. p
 // is nil where it was answered by no page: then nothing was shown of what stands
 // there, and no total of it.
-func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
+func (s *State) settleConfirmed(sh shape, p *adapters.Page, lapped int64, st *step) {
 	why, shown := s.Confirming, p != nil
 	if !shown {
 		p = &adapters.Page{}
@@ -204,7 +204,7 @@ func (s *State) settleConfirmed(p *adapters.Page, lapped int64, st *step) {
 		total = judge.N(t.Value)
 		ranked := t.Kind == judge.Exact && p.Start.OK
 		s.EndRank = ranked && p.Start.N+int64(rows) >= t.Value
-		s.EndShort = ranked && p.Start.N+int64(rows) < t.Value
+		s.EndShort = ranked && p.Start.N+int64(rows) < t.Value && !s.pastTotal(sh, s.At) // of a page number the start may be too low
 	}
 	if shown && !s.PassTotals.Collapsed && (rows == 0 || (int64(rows) <= lapped && rows < p.Size)) { // nothing past the end: empty, or its overlap alone and not full
 		s.Totals.Confirm(total)
@@ -455,7 +455,7 @@ func (s *State) empty(sh shape, p *adapters.Page, st *step) {
 		s.atTotal(sh, p, st)
 	case !early && s.PassTotals.Doubtful():
 		s.Confirming = confirmEcho
-		s.settleConfirmed(p, 0, st)
+		s.settleConfirmed(sh, p, 0, st)
 	case early && !p.Offered && s.pastTotal(sh, s.At):
 		s.walksTotal(p)
 		s.stop(reconcile.StopEnd, "the walk came to the total by position")

@@ -223,7 +223,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	st.cause = "a page that came before"
 	switch {
 	case (s.Confirming == confirmEnd || s.Confirming == confirmEcho) && m.HasLast:
-		s.settleConfirmed(p, lapped, st)
+		s.settleConfirmed(sh, p, lapped, st)
 	case s.complete() && s.Totals.Moved == 0:
 		s.stop(reconcile.StopEnd, "the total is reached, and a page comes again")
 	case s.Page == 1 && sh.rank:
@@ -418,22 +418,30 @@ func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64,
 	}
 }
 
-// unfilled notes a page that holds fewer rows than were asked for, although its
-// own total counts further ones behind them.
-func (s *State) unfilled(sh shape, p *adapters.Page) {
-	rows := len(p.Items) + p.Nulls + p.Rejected
+// holdToTotal holds a page's rows against its own total: it may hold fewer rows than
+// were asked for, although the total counts further ones behind them, or rows that
+// lie beyond all that it counts.
+func (s *State) holdToTotal(sh shape, p *adapters.Page, m *match) {
+	rows := int64(len(p.Items) + p.Nulls + p.Rejected)
+	if sh.keyset { // its rows are not counted, but what follows a page that is not full was left out of it
+		s.Beyond = s.Beyond || s.NotFull && m.Fresh > 0
+		s.NotFull = rows > 0 && rows < int64(min(p.Size, s.MaxRows))
+	}
+	end := p.Start.N + rows
 	t, ok := mainTotal(p)
-	if !sh.rank || !ok || t.Kind != judge.Exact || !p.Start.OK || rows >= p.Size || p.Start.N+int64(rows) >= t.Value {
+	if !sh.rank || !ok || t.Kind != judge.Exact || !p.Start.OK || rows == 0 {
 		return
 	}
-	if s.Unfilled == 0 || p.Size < s.Unfilled {
-		s.Unfilled = p.Size
+	if size := p.Size; end < t.Value && end < p.Start.N+int64(size) && (s.Unfilled == 0 || size < s.Unfilled) {
+		s.Unfilled = size
 	}
+	s.Beyond = s.Beyond || end > t.Value
 }
 
-// gap reports whether a page of this pass left something out: the server fills
-// pages of its size elsewhere.
-func (s *State) gap() bool { return s.Unfilled > 0 && s.MaxRows >= s.Unfilled }
+// miscounts reports whether pages of this pass contradict the total that they
+// state: one left something out, where the server fills pages of its size
+// elsewhere, or showed more than the total counts.
+func (s *State) miscounts() bool { return s.Beyond || s.Unfilled > 0 && s.MaxRows >= s.Unfilled }
 
 // holdPage counts a held page.
 func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
@@ -454,7 +462,7 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	s.PassNew += int64(m.New)
 	s.MaxRows = max(s.MaxRows, len(p.Items)+p.Nulls+p.Rejected)
 	s.PassRows += int64(m.Fresh + p.Nulls + p.Rejected)
-	s.unfilled(sh, p)
+	s.holdToTotal(sh, p, m)
 	if p.Disorder != "" {
 		s.Ties = p.Disorder
 	}

@@ -64,6 +64,19 @@ func (s *Store) Begin(ctx context.Context, o BeginOptions) (*Run, error) {
 	return r, nil
 }
 
+// CheckHolder is the *HeldError that Begin would give for a name and config: a
+// living process holds an unfinished run of them. It is for those who look at
+// other things before they begin.
+func (r *Reader) CheckHolder(ctx context.Context, name, configHash string) error {
+	found, err := r.infos(ctx, ` WHERE name = ? AND config_hash = ? AND state = 'running' ORDER BY run DESC`, name, configHash)
+	for _, i := range found {
+		if i.Holder != nil {
+			return &HeldError{Run: i.Run, Holder: *i.Holder}
+		}
+	}
+	return err
+}
+
 // A beginning is one call of Begin. All of it happens in one transaction, so
 // that beginnings in several processes follow one another.
 type beginning struct {
@@ -156,8 +169,7 @@ func (b *beginning) takeUp(ctx context.Context, tx *sql.Tx, i Info) error {
 		ended = NULL, error = NULL, report = NULL,
 		items = coalesce((SELECT items FROM checkpoints WHERE run = ?7), 0),
 		attempts = coalesce((SELECT attempts FROM checkpoints WHERE run = ?7), 0),
-		pages = coalesce((SELECT attempts FROM checkpoints WHERE run = ?7), 0)
-			- (SELECT count(*) FROM pages WHERE run = ?7 AND outcome <> 'held'),
+		pages = coalesce((SELECT held FROM checkpoints WHERE run = ?7), 0),
 		holder_pid = ?4, holder_host = ?5, holder_since = ?2, holder_token = ?6 WHERE run = ?7`,
 		Running, stamp(b.now), b.options.Version, os.Getpid(), hostname(), b.token, i.Run)
 	if err != nil {
@@ -165,6 +177,9 @@ func (b *beginning) takeUp(ctx context.Context, tx *sql.Tx, i Info) error {
 	}
 	b.run = b.newRun(i.Run, seed, i.Started, true)
 	b.run.since = i.since
+	if err := b.run.readSizes(ctx, tx); err != nil {
+		return err
+	}
 	return tx.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(max(n), 0) FROM totals WHERE run = ?1),
 		(SELECT coalesce(max(n), 0) FROM events WHERE run = ?1)`, i.Run).Scan(&b.run.totals, &b.run.events)
@@ -201,6 +216,7 @@ func (b *beginning) newRun(id string, seed uint64, started time.Time, resumed bo
 	return &Run{
 		store: b.store, lock: b.lock, token: b.token,
 		id: id, name: b.options.Name, seed: seed, started: started, resumed: resumed, marks: b.options.Incremental,
+		sizes: map[int]int{},
 	}
 }
 

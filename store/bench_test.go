@@ -29,83 +29,125 @@ func benchAttempt(seq int64, n int) reconcile.Attempt {
 	}
 }
 
-// BenchmarkCommit measures rows a second at several sizes of a checkpoint.
+// benchTotal is the total that a benchAttempt declares.
+func benchTotal(seq int64) reconcile.TotalSeen {
+	return reconcile.TotalSeen{Seq: seq, At: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), Source: "nbHits", Value: 533692,
+		Kind: judge.Exact, Live: true, Distinct: 100 * seq}
+}
+
+// benchCheckpoint is one of so many pages after seq, each of n new items and
+// with a total.
+func benchCheckpoint(seq int64, pages, n int) Checkpoint {
+	c := Checkpoint{State: []byte(`{"page":1}`), Items: seq + int64(pages*n), Length: 638 * (seq + int64(pages*n))}
+	for range pages {
+		seq++
+		c.Attempts, c.Totals = append(c.Attempts, benchAttempt(seq, n)), append(c.Totals, benchTotal(seq))
+	}
+	return c
+}
+
+// BenchmarkCommit measures the cost of a page at several sizes of a checkpoint.
+// A page has 100 new items and a total, as most have.
 func BenchmarkCommit(b *testing.B) {
-	for _, size := range []int{1, 10, 100, 1000} {
+	for _, size := range []int{1, 10, 100, 250} {
 		b.Run(fmt.Sprintf("pages=%d", size), func(b *testing.B) {
 			s := mustOpen(b, filepath.Join(b.TempDir(), "lastdrop.db"))
 			run := mustBegin(b, s)
-			c := Checkpoint{State: []byte(`{"page":1}`)}
-			for range size {
-				c.Attempts = append(c.Attempts, benchAttempt(0, 100))
-			}
+			c := benchCheckpoint(0, size, 100)
 			seq := int64(0)
 			b.ReportAllocs()
 			before := cpuTime(b)
 			for b.Loop() {
 				for i := range c.Attempts {
 					seq++
-					c.Attempts[i].Seq = seq
+					c.Attempts[i].Seq, c.Totals[i].Seq = seq, seq
 				}
-				c.Items, c.Length = 100*seq, 63800*seq
 				if err := run.Commit(b.Context(), c); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(seq)/b.Elapsed().Seconds(), "rows/s")
-			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(seq), "cpu-µs/row")
+			b.ReportMetric(float64(seq)/b.Elapsed().Seconds(), "pages/s")
+			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(seq), "cpu-µs/page")
 		})
 	}
 }
 
-// BenchmarkList measures what people and the resume read, of 100,000 attempts.
-func BenchmarkList(b *testing.B) {
-	const rows, perCommit = 100_000, 1000
+// benchRun makes a store with an unfinished run of so many pages, each of n new
+// items; one of a thousand is half a body, and the page size moves with it.
+func benchRun(b *testing.B, pages, n int) (*Store, *Run) {
+	b.Helper()
+	const perCommit = 250
 	s := mustOpen(b, filepath.Join(b.TempDir(), "lastdrop.db"))
 	run := mustBegin(b, s)
-	for seq := int64(0); seq < rows; {
-		var c Checkpoint
-		for range perCommit {
-			seq++
-			a := benchAttempt(seq, 100)
-			if seq%1000 == 0 {
-				a.Outcome, a.New, a.Keys = reconcile.Half, 0, nil
+	for seq := 0; seq < pages; seq += perCommit {
+		c := benchCheckpoint(int64(seq), perCommit, n)
+		for i := range c.Attempts {
+			if a := &c.Attempts[i]; a.Seq%1000 == 0 {
+				a.Outcome, a.New, a.Keys, a.SizeAsked = reconcile.Half, 0, nil, 200
 			}
-			c.Attempts = append(c.Attempts, a)
 		}
 		if err := run.Commit(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for name, read := range map[string]func() error{
-		"first50": func() error { _, err := s.Pages(b.Context(), run.ID(), PageFilter{Limit: 50}); return err },
-		"middle50": func() error {
-			_, err := s.Pages(b.Context(), run.ID(), PageFilter{Limit: 50, After: 50_000})
-			return err
-		},
-		"half50": func() error {
-			_, err := s.Pages(b.Context(), run.ID(), PageFilter{Limit: 50, Outcome: "half"})
-			return err
-		},
-		"all":    func() error { _, err := s.Pages(b.Context(), run.ID(), PageFilter{}); return err },
-		"counts": func() error { _, err := s.Counts(b.Context(), run.ID()); return err },
-		"sizes":  func() error { _, err := s.PageSizes(b.Context(), run.ID()); return err },
-		"keys": func() error {
-			at, err := run.Resume(b.Context())
-			if err != nil {
-				return err
-			}
-			return at.Keys(func([]byte) error { return nil })
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			before := cpuTime(b)
-			for b.Loop() {
-				if err := read(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
-		})
+	return s, run
+}
+
+// each runs read over and over, and tells the processor time of one.
+func each(b *testing.B, read func() error) {
+	before := cpuTime(b)
+	for b.Loop() {
+		if err := read(); err != nil {
+			b.Fatal(err)
+		}
 	}
+	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
+// BenchmarkList measures what people read of a run of 1,000,000 pages: each is
+// a part of lastdrop runs, runs show or pages.
+func BenchmarkList(b *testing.B) {
+	s, run := benchRun(b, 1_000_000, 0)
+	ctx, id := b.Context(), run.ID()
+	pages := func(f PageFilter) func() error {
+		return func() error {
+			list, err := s.Pages(ctx, id, f)
+			if err == nil && len(list) > 0 {
+				f := f
+				f.After = list[len(list)-1].Seq
+				_, _, err = s.CountPages(ctx, id, f)
+			}
+			return err
+		}
+	}
+	for name, read := range map[string]func() error{
+		"runs":         func() error { _, err := s.Runs(ctx, RunFilter{Limit: 20}); return err },
+		"pages/first":  pages(PageFilter{Limit: 50}),
+		"pages/middle": pages(PageFilter{Limit: 50, After: 500_000}),
+		"pages/last":   pages(PageFilter{Limit: 50, After: 999_900}),
+		"pages/half":   pages(PageFilter{Limit: 50, Outcome: "half"}),
+		"pages/held":   pages(PageFilter{Limit: 50, Outcome: "held", After: 999_000}),
+		"show/counts":  func() error { _, err := s.Counts(ctx, id); return err },
+		"show/sizes":   func() error { _, err := s.PageSizes(ctx, id); return err },
+		"show/drifts":  func() error { _, err := s.Drifts(ctx, id); return err },
+		"show/events":  func() error { _, err := s.Events(ctx, id, 10); return err },
+	} {
+		b.Run(name, func(b *testing.B) { each(b, read) })
+	}
+}
+
+// BenchmarkResume measures how a run of 100,000 pages of 100 items goes on: the
+// check of its rows, and the reading of its 10,000,000 keys.
+func BenchmarkResume(b *testing.B) {
+	_, run := benchRun(b, 100_000, 100)
+	b.Run("check", func(b *testing.B) {
+		each(b, func() error { _, err := run.Resume(b.Context()); return err })
+	})
+	b.Run("keys", func(b *testing.B) {
+		at, err := run.Resume(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		each(b, func() error { return at.Keys(func([]byte) error { return nil }) })
+	})
 }

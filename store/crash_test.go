@@ -140,11 +140,20 @@ func TestHeldByProcess(t *testing.T) {
 	if !errors.As(err, &held) || held.Holder.PID != c.cmd.Process.Pid || held.Run != id {
 		t.Fatalf("error %v, want run %s held by process %d", err, id, c.cmd.Process.Pid)
 	}
-	want := fmt.Sprintf("run %s is being drained by process %d since %s; wait, or stop it", id, held.Holder.PID, stamp(held.Holder.Since))
+	want := fmt.Sprintf("run %s is being drained by process %d on %s since %s; wait, or stop it", id, held.Holder.PID, hostname(), stamp(held.Holder.Since))
 	if err.Error() != want {
 		t.Fatalf("error %q, want %q", err, want)
 	}
+	if again := s.CheckHolder(t.Context(), o.Name, o.ConfigHash); again == nil || again.Error() != want {
+		t.Fatalf("looked at before: %v, want %q", again, want)
+	}
+	if err := s.CheckHolder(t.Context(), o.Name, "another"); err != nil {
+		t.Fatal(err)
+	}
 	c.kill()
+	if err := s.CheckHolder(t.Context(), o.Name, o.ConfigHash); err != nil {
+		t.Fatal(err)
+	}
 	if i, err := s.RunByID(t.Context(), id); err != nil || i.State != Running || i.Holder != nil {
 		t.Fatalf("killed: %+v, %v", i, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -58,12 +57,8 @@ type Holder struct {
 
 // Error names the run, the process and what to do.
 func (e *HeldError) Error() string {
-	where := ""
-	if host, _ := os.Hostname(); e.Holder.Host != host {
-		where = " on " + e.Holder.Host
-	}
-	return fmt.Sprintf("run %s is being drained by process %d%s since %s; wait, or stop it",
-		e.Run, e.Holder.PID, where, stamp(e.Holder.Since))
+	return fmt.Sprintf("run %s is being drained by process %d on %s since %s; wait, or stop it",
+		e.Run, e.Holder.PID, e.Holder.Host, stamp(e.Holder.Since))
 }
 
 // Is makes a HeldError an ErrHeld.

@@ -256,8 +256,9 @@ func TestDamagedRows(t *testing.T) {
 	for name, text := range map[string]string{
 		"attempt gone":     "DELETE FROM pages WHERE seq = 3",
 		"checkpoint gone":  "DELETE FROM checkpoints",
-		"keys gone":        "DELETE FROM page_keys WHERE seq = 2",
-		"keys cut":         "UPDATE page_keys SET keys = substr(keys, 1, 16) WHERE seq = 2",
+		"keys gone":        "DELETE FROM page_keys",
+		"keys cut":         "UPDATE page_keys SET keys = substr(keys, 17)",
+		"half a key":       "UPDATE page_keys SET keys = substr(keys, 9)",
 		"new changed":      "UPDATE pages SET new = new + 1 WHERE seq = 2",
 		"unknown outcome":  "UPDATE pages SET outcome = 'fine' WHERE seq = 2",
 		"attempt appended": "INSERT INTO pages SELECT run, 99, at, slice, pass, page, try, position, row_offset, url, size_asked, items, 0, repeated, nulls, status, bytes_read, bytes_expected, total, total_kind, more, 'half', verdict, rules, duration_ms, action, cause FROM pages WHERE seq = 1",

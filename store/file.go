@@ -22,6 +22,9 @@ const (
 	// pageSize of a new file. Rows with their keys are big: with 4 KB pages
 	// they would be spread over overflow pages.
 	pageSize = 16384
+	// incrementalVacuum is SQLite's number for a file that can give free pages
+	// back bit by bit (see GC).
+	incrementalVacuum = 2
 	// readers is the number of connections that only read.
 	readers = 4
 )

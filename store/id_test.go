@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -9,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 )
 
@@ -60,6 +63,25 @@ func TestStamps(t *testing.T) {
 	if !parseStamp("yesterday").IsZero() || nullTime(time.Time{}) != nil {
 		t.Error("a time that is none is the zero time, and NULL")
 	}
+}
+
+// Rules are stored as JSON that gives them back, whatever stands in them.
+func TestRulesText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := []judge.Rule{}
+		for range rapid.IntRange(0, 3).Draw(t, "rules") {
+			text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~\n<>"\\\\]*`))
+			v := rapid.SampledFrom([]judge.Verdict{judge.Unknown, judge.Truncated, judge.Complete}).Draw(t, "verdict")
+			want = append(want, judge.Rule{ID: text.Draw(t, "id"), Layer: text.Draw(t, "layer"), Verdict: v, Evidence: text.Draw(t, "evidence")})
+		}
+		var got []judge.Rule
+		if err := json.Unmarshal([]byte(rulesText(want)), &got); err != nil {
+			t.Fatalf("%s: %v", rulesText(want), err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s (-want +got)\n%s", rulesText(want), diff)
+		}
+	})
 }
 
 // Every outcome's word is read back, and nothing else is.

@@ -70,7 +70,7 @@ func (f *file) migrate(ctx context.Context, db *sql.DB, all []migration) error {
 // prepareNew sets what can only be set before anything is written, and turns
 // the write-ahead log on, which the file then remembers.
 func (f *file) prepareNew(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size = %d", pageSize)); err != nil {
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size = %d; PRAGMA auto_vacuum = %d", pageSize, incrementalVacuum)); err != nil {
 		return f.explain(err)
 	}
 	var mode string

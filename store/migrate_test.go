@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // oldStore makes a store of the version that this program knows, with one run.
@@ -127,5 +129,70 @@ func TestMigrationFromFirst(t *testing.T) {
 	}
 	if err := errors.Join(run.Close(), s.SetMark(t.Context(), "pull", nil), s.NoteReach(t.Context(), Reach{Origin: "https://h", Reach: 1, Run: run.ID()})); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A store of the third version, before counters, shows the same after its
+// migration, and its run goes on with the same counts and keys.
+func TestMigrationToCounters(t *testing.T) {
+	dir := t.TempDir()
+	filled, old := filepath.Join(dir, "filled.db"), filepath.Join(dir, "old.db")
+	s, err := Open(t.Context(), filled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := mustBegin(t, s)
+	var seq, items int64
+	for n := 1; n <= 5; n++ {
+		c := crashCheckpoint(n, seq, items)
+		for i := range c.Attempts {
+			c.Attempts[i].SizeAsked, c.Attempts[i].Slice, c.Attempts[i].Cause = 100>>(i/5%3), n/3, fmt.Sprint("cause ", i)
+			c.Totals[i].Value, c.Totals[i].Live, c.Totals[i].Source = int64(i/7), i%9 > 0, fmt.Sprint("source ", i%2)
+		}
+		if err := run.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		seq, items = seq+int64(len(c.Attempts)), c.Items
+	}
+	want, err := run.Resume(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sizes, drifts, keys = `SELECT * FROM page_sizes ORDER BY run, seq`, `SELECT * FROM total_drift ORDER BY run, source`, `SELECT hex(keys) FROM page_keys`
+	wantSizes, wantDrifts, wantKeys := table(t, s.db, sizes), table(t, s.db, drifts), table(t, s.db, keys)
+	if err := errors.Join(run.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+
+	three := fstest.MapFS{}
+	for _, name := range []string{"0001_ledger.sql", "0002_fan_out_and_incremental.sql", "0003_reaches.sql"} {
+		data, err := migrationFiles.ReadFile("migrations/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		three["migrations/"+name] = &fstest.MapFile{Data: data}
+	}
+	if err := migrateTo(t, old, three); err != nil {
+		t.Fatal(err)
+	}
+	foreign(t, old, `ATTACH '`+filled+`' AS filled`, `INSERT INTO runs SELECT * FROM filled.runs`, `INSERT INTO pages SELECT * FROM filled.pages`,
+		`INSERT INTO checkpoints SELECT run, at, seq, attempts, length, items, state FROM filled.checkpoints`,
+		`INSERT INTO page_keys SELECT * FROM filled.page_keys`, `INSERT INTO totals SELECT * FROM filled.totals`)
+	s = mustOpen(t, old)
+	run = mustBegin(t, s)
+	got, err := run.Resume(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Keys(func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got.Counts != want.Counts || got.Items != want.Items {
+		t.Errorf("goes on with %+v, want %+v", got.Counts, want.Counts)
+	}
+	for query, want := range map[string]string{sizes: wantSizes, drifts: wantDrifts, keys: wantKeys} {
+		if diff := cmp.Diff(want, table(t, s.db, query)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", query, diff)
+		}
 	}
 }

@@ -191,7 +191,7 @@ func TestFile(t *testing.T) {
 	path := filepath.Join(dir, "lastdrop.db")
 	s := mustOpen(t, path)
 	for pragma, want := range map[string]string{
-		"page_size": "16384", "journal_mode": "wal", "synchronous": "2", "application_id": "1281454964", "user_version": fmt.Sprint(known()), "busy_timeout": "5000",
+		"page_size": "16384", "auto_vacuum": "2", "journal_mode": "wal", "synchronous": "2", "application_id": "1281454964", "user_version": fmt.Sprint(known()), "busy_timeout": "5000",
 	} {
 		var got string
 		if err := s.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {

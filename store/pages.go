@@ -19,38 +19,63 @@ type PageFilter struct {
 	Outcome string // "": any; else an outcome's name
 }
 
-// A PageList is a part of the attempts that a filter lets through, in order.
-type PageList struct {
-	Attempts []reconcile.Attempt // without Keys
-	Total    int64               // let through by Outcome, before After too
-	Rest     int64               // let through and not in the list, after its end
+// Pages lists attempts of a run, by its whole id, in the order of requests,
+// without their Keys. To go on, ask After the last Seq.
+func (r *Reader) Pages(ctx context.Context, run string, f PageFilter) ([]reconcile.Attempt, error) {
+	query, args := f.query(run)
+	rows, err := r.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, r.file.explain(err)
+	}
+	all, err := collect(rows, scanPage)
+	return all, r.file.explain(err)
 }
 
-// Pages lists attempts of a run, by its whole id, in the order of requests.
-// List and counts are of one moment. To go on, ask After the last Seq.
-func (r *Reader) Pages(ctx context.Context, run string, f PageFilter) (PageList, error) {
-	var list PageList
-	tx, err := r.db.BeginTx(ctx, nil)
-	if err != nil {
-		return list, r.file.explain(err)
-	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written
+func (f PageFilter) query(run string) (string, []any) {
 	where, args := f.where(run)
-	rows, err := tx.QueryContext(ctx, selectPage+where+` AND seq > ? ORDER BY seq LIMIT ?`,
-		append(slices.Clone(args), f.After, sqlLimit(f.Limit))...)
+	return selectPage + where + ` AND seq > ? ORDER BY seq LIMIT ?`, append(args, f.After, sqlLimit(f.Limit))
+}
+
+// CountPages counts the attempts of a run, by its whole id, that a filter lets
+// through: total by Outcome alone, rest after After too.
+func (r *Reader) CountPages(ctx context.Context, run string, f PageFilter) (total, rest int64, err error) {
+	counts, err := r.Counts(ctx, run)
 	if err != nil {
-		return list, r.file.explain(err)
+		return 0, 0, err
 	}
-	if list.Attempts, err = collect(rows, scanPage); err != nil {
-		return list, r.file.explain(err)
+	total = counts.Attempts
+	if f.Outcome != "" {
+		o, err := parseOutcome(f.Outcome)
+		if err != nil {
+			return 0, 0, err
+		}
+		total = *counts.of(o)
 	}
-	last := f.After
-	if n := len(list.Attempts); n > 0 {
-		last = list.Attempts[n-1].Seq
+	if f.After == 0 || total == 0 {
+		return total, total, nil
 	}
-	err = tx.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE seq > ?) FROM pages`+where,
-		append([]any{last}, args...)...).Scan(&list.Total, &list.Rest)
-	return list, r.file.explain(err)
+	side := "<=" // the shorter way is counted
+	if f.After > counts.LastSeq/2 {
+		side = ">"
+	}
+	query, args := f.count(run, side)
+	err = r.db.QueryRowContext(ctx, query, args...).Scan(&rest)
+	if side == "<=" {
+		rest = total - rest
+	}
+	return total, rest, r.file.explain(err)
+}
+
+// count counts what Outcome lets through on one side of After. Held attempts are
+// in no index of their own, the others are: they are what is left without those.
+func (f PageFilter) count(run, side string) (string, []any) {
+	if f.Outcome == reconcile.Held.String() {
+		return `SELECT (SELECT count(*) FROM pages WHERE run = ?1 AND seq ` + side + ` ?2)
+			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND seq ` + side + ` ?2 AND outcome <> 'held')`,
+			[]any{run, f.After}
+	}
+	where, args := f.where(run)
+	return `SELECT count(*) FROM pages` + where + ` AND seq ` + side + ` ?`, append(args, f.After)
 }
 
 // where is the condition for a run and an outcome. The words outcome <> 'held'
@@ -104,11 +129,14 @@ type TotalList struct {
 	Total  int64 // seen in all
 }
 
+// Their numbers count up without a gap: the highest is how many there are.
+const selectTotals = `SELECT seq, at, source, value, kind, live, held, remark, collapsed, (SELECT max(n) FROM totals WHERE run = ?1)
+	FROM totals WHERE run = ?1 ORDER BY n DESC LIMIT ?2`
+
 // Totals lists the last totals of a run, by its whole id; limit 0: all.
 func (r *Reader) Totals(ctx context.Context, run string, limit int) (TotalList, error) {
 	var list TotalList
-	rows, err := r.db.QueryContext(ctx, `SELECT seq, at, source, value, kind, live, held, remark, collapsed,
-		(SELECT count(*) FROM totals WHERE run = ?1) FROM totals WHERE run = ?1 ORDER BY n DESC LIMIT ?2`, run, sqlLimit(limit))
+	rows, err := r.db.QueryContext(ctx, selectTotals, run, sqlLimit(limit))
 	if err != nil {
 		return list, r.file.explain(err)
 	}
@@ -136,11 +164,13 @@ type Drift struct {
 	Collapsed   int64 // of those not believed
 }
 
+const selectDrifts = `SELECT source, coalesce(kind, ''), first, last, min, max, seen, moved, not_believed, collapsed
+	FROM total_drift WHERE run = ? ORDER BY seen DESC, source`
+
 // Drifts lists how the totals of a run moved, by its whole id: one entry a
 // source, those most seen first.
 func (r *Reader) Drifts(ctx context.Context, run string) ([]Drift, error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT source, coalesce(kind, ''), first, last, min, max, seen, moved, not_believed, collapsed
-		FROM total_drift WHERE run = ? ORDER BY seen DESC, source`, run)
+	rows, err := r.db.QueryContext(ctx, selectDrifts, run)
 	if err != nil {
 		return nil, r.file.explain(err)
 	}
@@ -161,11 +191,14 @@ type EventList struct {
 	Total  int64 // in all
 }
 
+// As with totals.
+const selectEvents = `SELECT seq, at, kind, text, (SELECT max(n) FROM events WHERE run = ?1)
+	FROM events WHERE run = ?1 ORDER BY n DESC LIMIT ?2`
+
 // Events lists the last events of a run, by its whole id; limit 0: all.
 func (r *Reader) Events(ctx context.Context, run string, limit int) (EventList, error) {
 	var list EventList
-	rows, err := r.db.QueryContext(ctx, `SELECT seq, at, kind, text, (SELECT count(*) FROM events WHERE run = ?1)
-		FROM events WHERE run = ?1 ORDER BY n DESC LIMIT ?2`, run, sqlLimit(limit))
+	rows, err := r.db.QueryContext(ctx, selectEvents, run, sqlLimit(limit))
 	if err != nil {
 		return list, r.file.explain(err)
 	}
@@ -190,10 +223,11 @@ type SizeStep struct {
 	Cause  string      // of the change, from the attempt before
 }
 
+const selectSizes = `SELECT slice, seq, at, size_before, size, cause FROM page_sizes WHERE run = ? ORDER BY seq`
+
 // PageSizes lists the page sizes of a run, by its whole id, over time.
 func (r *Reader) PageSizes(ctx context.Context, run string) ([]SizeStep, error) {
-	rows, err := r.db.QueryContext(ctx,
-		`SELECT slice, seq, at, size_before, size, cause FROM page_sizes WHERE run = ? ORDER BY seq`, run)
+	rows, err := r.db.QueryContext(ctx, selectSizes, run)
 	if err != nil {
 		return nil, r.file.explain(err)
 	}

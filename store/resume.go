@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"lastdrop/judge/reconcile"
 )
 
 // A Resume is where a run goes on: what its last checkpoint holds. For a run
@@ -16,10 +18,11 @@ type Resume struct {
 	Items  int64  // in the sink at that length
 	Counts Counts
 	// Keys yields the identity hashes of all new items of the run, 16 bytes
-	// each, in the order of attempts: one call an attempt that has any. The
-	// slice is the callee's to keep. It stops at the first error of yield, and
-	// returns it. A page whose keys are not there, or are not as many as its
-	// new items, is ErrCorrupt: going on without them would double items.
+	// each, in the order of attempts: those of one or of several attempts a
+	// call. The slice is the callee's for the time of the call. It stops at the
+	// first error of yield, and returns it. Keys that are not as many as the
+	// checkpoint knows are ErrCorrupt, after the last call: going on without
+	// them would double items.
 	Keys func(yield func(keys []byte) error) error
 }
 
@@ -45,27 +48,27 @@ type Counts struct {
 // rows of attempts agree, and is ErrCorrupt where they do not.
 func (r *Run) Resume(ctx context.Context) (Resume, error) {
 	s := r.store.Reader
-	tx, err := s.db.BeginTx(ctx, nil) // both reads are of one moment
+	tx, err := s.db.BeginTx(ctx, nil) // all is read as of one moment
 	if err != nil {
 		return Resume{}, s.file.explain(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
-	counts, err := readCounts(ctx, tx, r.id)
-	if err != nil {
+	p, rows, keys := Resume{}, Counts{}, int64(0)
+	if p.Counts, err = readCounts(ctx, tx, r.id); err != nil {
 		return Resume{}, s.file.explain(err)
 	}
-	p := Resume{Counts: counts}
-	var seq, attempts int64
-	err = tx.QueryRowContext(ctx, `SELECT seq, attempts, length, items, state FROM checkpoints WHERE run = ?`, r.id).
-		Scan(&seq, &attempts, &p.Length, &p.Items, &p.State)
+	if err := tx.QueryRowContext(ctx, countPages, r.id).Scan(rows.columns()...); err != nil {
+		return Resume{}, s.file.explain(err)
+	}
+	if rows != p.Counts {
+		return Resume{}, s.damaged("the checkpoint of run %s knows %+v, and its attempts are %+v", r.id, p.Counts, rows)
+	}
+	err = tx.QueryRowContext(ctx, `SELECT length, items, state, keys FROM checkpoints WHERE run = ?`, r.id).
+		Scan(&p.Length, &p.Items, &p.State, &keys)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return Resume{}, s.file.explain(err)
 	}
-	if seq != counts.LastSeq || attempts != counts.Attempts {
-		return Resume{}, s.damaged("the checkpoint of run %s knows %d attempts up to %d, but there are %d up to %d",
-			r.id, attempts, seq, counts.Attempts, counts.LastSeq)
-	}
-	p.Keys = func(yield func([]byte) error) error { return s.keys(ctx, r.id, yield) }
+	p.Keys = func(yield func([]byte) error) error { return s.keys(ctx, r.id, keys, yield) }
 	return p, nil
 }
 
@@ -75,7 +78,8 @@ func (r *Reader) damaged(format string, args ...any) error {
 	return &fault{r.file.path, ErrCorrupt, text, nil}
 }
 
-// Counts adds up the attempts of a run, by its whole id.
+// Counts adds up the attempts of a run, by its whole id, as of its last
+// checkpoint.
 func (r *Reader) Counts(ctx context.Context, run string) (Counts, error) {
 	c, err := readCounts(ctx, r.db, run)
 	return c, r.file.explain(err)
@@ -86,47 +90,96 @@ type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-func readCounts(ctx context.Context, q queryer, run string) (Counts, error) {
-	var c Counts
-	err := q.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0), count(*),
-		count(*) FILTER (WHERE outcome = 'held'), count(*) FILTER (WHERE outcome = 'half'),
-		count(*) FILTER (WHERE outcome = 'partial'), count(*) FILTER (WHERE outcome = 'limited'),
-		count(*) FILTER (WHERE outcome = 'refused'), count(*) FILTER (WHERE outcome = 'failed'),
-		coalesce(sum(items) FILTER (WHERE outcome = 'held'), 0), coalesce(sum(new) FILTER (WHERE outcome = 'held'), 0),
-		coalesce(sum(repeated) FILTER (WHERE outcome = 'held'), 0), coalesce(sum(nulls) FILTER (WHERE outcome = 'held'), 0),
-		coalesce(sum(bytes_read), 0), coalesce(max(pass), 0)
-		FROM pages WHERE run = ?`, run).Scan(&c.LastSeq, &c.Attempts,
-		&c.Held, &c.Half, &c.Partial, &c.Limited, &c.Refused, &c.Failed,
-		&c.Items, &c.New, &c.Repeated, &c.Nulls, &c.Bytes, &c.Passes)
+// readCounts reads the counts that stand in the checkpoint of a run.
+func readCounts(ctx context.Context, q queryer, run string) (c Counts, err error) {
+	err = q.QueryRowContext(ctx, selectCounts, run).Scan(c.columns()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Counts{}, nil
+	}
 	return c, err
 }
 
-// keys yields the keys of a run, each page's checked against its row.
-func (r *Reader) keys(ctx context.Context, run string, yield func([]byte) error) error {
-	rows, err := r.db.QueryContext(ctx, `SELECT p.seq, p.outcome, p.new, k.keys
-		FROM pages p LEFT JOIN page_keys k ON k.run = p.run AND k.seq = p.seq
-		WHERE p.run = ? AND p.new > 0 ORDER BY p.seq`, run)
+// selectCounts is in the order of columns.
+const selectCounts = `SELECT seq, attempts, held, half, partial, limited, refused, failed, received, new, repeated, nulls, bytes, passes
+	FROM checkpoints WHERE run = ?`
+
+// countPages counts the attempts of a run together, in the order of columns.
+const countPages = `SELECT coalesce(max(seq), 0), count(*),
+	count(*) FILTER (WHERE outcome = 'held'), count(*) FILTER (WHERE outcome = 'half'),
+	count(*) FILTER (WHERE outcome = 'partial'), count(*) FILTER (WHERE outcome = 'limited'),
+	count(*) FILTER (WHERE outcome = 'refused'), count(*) FILTER (WHERE outcome = 'failed'),
+	coalesce(sum(items) FILTER (WHERE outcome = 'held'), 0), coalesce(sum(new) FILTER (WHERE outcome = 'held'), 0),
+	coalesce(sum(repeated) FILTER (WHERE outcome = 'held'), 0), coalesce(sum(nulls) FILTER (WHERE outcome = 'held'), 0),
+	coalesce(sum(bytes_read), 0), coalesce(max(pass), 0)
+	FROM pages WHERE run = ?`
+
+func (c *Counts) columns() []any {
+	return []any{&c.LastSeq, &c.Attempts, &c.Held, &c.Half, &c.Partial, &c.Limited, &c.Refused, &c.Failed,
+		&c.Items, &c.New, &c.Repeated, &c.Nulls, &c.Bytes, &c.Passes}
+}
+
+// of is the number of attempts with an outcome.
+func (c *Counts) of(o reconcile.Outcome) *int64 {
+	switch o {
+	case reconcile.Held:
+		return &c.Held
+	case reconcile.Half:
+		return &c.Half
+	case reconcile.Partial:
+		return &c.Partial
+	case reconcile.Limited:
+		return &c.Limited
+	case reconcile.Refused:
+		return &c.Refused
+	}
+	return &c.Failed
+}
+
+const selectKeys = `SELECT keys FROM page_keys WHERE run = ? ORDER BY seq`
+
+// keys yields the keys of a run, of which there are to be so many.
+func (r *Reader) keys(ctx context.Context, run string, want int64, yield func([]byte) error) error {
+	rows, err := r.db.QueryContext(ctx, selectKeys, run)
 	if err != nil {
 		return r.file.explain(err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err tells
+	got := int64(0)
 	for rows.Next() {
-		var seq, added int64
-		var word string
-		var keys []byte
-		if err := rows.Scan(&seq, &word, &added, &keys); err != nil {
+		var keys sql.RawBytes
+		if err := rows.Scan(&keys); err != nil {
 			return r.file.explain(err)
 		}
-		outcome, err := parseOutcome(word)
-		if err != nil || !keysFit(outcome, added, len(keys)) {
-			return r.damaged("attempt %d of run %s (%s) has %d bytes of keys for %d new items", seq, run, word, len(keys), added)
+		if len(keys)%keySize != 0 {
+			return r.damaged("run %s has %d bytes of keys in a row, no multiple of %d", run, len(keys), keySize)
 		}
-		if len(keys) == 0 {
-			continue
-		}
+		got += int64(len(keys) / keySize)
 		if err := yield(keys); err != nil {
 			return err
 		}
 	}
-	return r.file.explain(rows.Err())
+	if err := rows.Err(); err != nil {
+		return r.file.explain(err)
+	}
+	if got != want {
+		return r.damaged("run %s has the keys of %d items, and its checkpoint knows %d", run, got, want)
+	}
+	return nil
+}
+
+// readSizes reads the page size of each slice's last attempt.
+func (r *Run) readSizes(ctx context.Context, tx *sql.Tx) error {
+	rows, err := tx.QueryContext(ctx, `SELECT slice, coalesce(size, 0) FROM size_steps WHERE run = ? ORDER BY seq`, r.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err tells
+	for rows.Next() {
+		var slice, size int
+		if err := rows.Scan(&slice, &size); err != nil {
+			return err
+		}
+		r.sizes[slice] = size
+	}
+	return rows.Err()
 }

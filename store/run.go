@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,9 +29,11 @@ type Run struct {
 	marks   bool // a COMPLETE end moves the mark
 
 	mu     sync.Mutex
-	lock   *runLock // nil once it is let go
-	totals int64    // rows in totals
-	events int64    // rows in events
+	lock   *runLock    // nil once it is let go
+	totals int64       // rows in totals
+	events int64       // rows in events
+	sizes  map[int]int // by slice, the page size of its last attempt; 0: none
+	keys   []byte      // room for those of one row
 }
 
 // ID is the run's id: short, unique in its store, sorting by time.
@@ -90,12 +94,26 @@ func (r *Run) Commit(ctx context.Context, c Checkpoint) error {
 	if r.lock == nil {
 		return r.lost()
 	}
-	if err := r.store.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return r.put(ctx, tx, c) }); err != nil {
+	c.Attempts = inOrder(c.Attempts)
+	steps := r.sizeSteps(c.Attempts)
+	if err := r.store.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return r.put(ctx, tx, c, steps) }); err != nil {
 		return err
+	}
+	for _, s := range steps {
+		r.sizes[s.slice] = s.size
 	}
 	r.totals += int64(len(c.Totals))
 	r.events += int64(len(c.Events))
 	return nil
+}
+
+// inOrder are attempts in the order of their requests.
+func inOrder(attempts []reconcile.Attempt) []reconcile.Attempt {
+	bySeq := func(a, b reconcile.Attempt) int { return cmp.Compare(a.Seq, b.Seq) }
+	if slices.IsSortedFunc(attempts, bySeq) {
+		return attempts
+	}
+	return slices.SortedFunc(slices.Values(attempts), bySeq)
 }
 
 // check refuses a checkpoint that could not be gone on from.
@@ -152,6 +170,12 @@ func (r *Run) Finish(ctx context.Context, report reconcile.Report) error {
 	err = r.store.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return r.end(ctx, tx, report, text) })
 	if err != nil {
 		return err
+	}
+	if report.State != Stopped {
+		// A run at its end needs its identity hashes no more, and they are most
+		// of what it weighs. If this fails, the run has ended all the same: the
+		// next GC removes them.
+		_ = r.store.deleteRows(ctx, "page_keys", "seq", keysAtOnce, r.id)
 	}
 	return r.release()
 }

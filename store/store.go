@@ -17,7 +17,8 @@ type Store struct {
 
 // statements are those of a commit, prepared once.
 type statements struct {
-	page, keys, total, event, slice, child, checkpoint, touch *sql.Stmt
+	page, total                                               bulk
+	keys, size, drift, event, slice, child, checkpoint, touch *sql.Stmt
 }
 
 // Open opens the store at path for writing. It makes the file where there is

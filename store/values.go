@@ -46,7 +46,7 @@ func nullZero(n int) any {
 	if n == 0 {
 		return nil
 	}
-	return n
+	return int64(n)
 }
 
 func nullCount(c judge.Count) any {

@@ -88,6 +88,7 @@ type drainRun struct {
 	color     bool
 	nth       string // before the names on the live line, where there are several configs
 	reports   []reconcile.Report
+	paces     pull.Paces
 }
 
 func (d *drainRun) all(ctx context.Context, args []string) error {
@@ -169,7 +170,7 @@ func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config) 
 	var lost error
 	rep, err := pull.Run(ctx, pull.Options{
 		Config: c, Store: st, Target: d.flags.out, Fresh: d.flags.fresh, MaxPages: d.flags.maxPages, MaxItems: d.flags.maxItems,
-		Stdout: d.out, Version: version(), Log: d.log, Progress: d.bar.update,
+		Stdout: d.out, Version: version(), Log: d.log, Progress: d.bar.update, Paces: &d.paces,
 		Begun: d.begun, Reported: func(part reconcile.Report) { lost = errors.Join(lost, d.show(part)) },
 	})
 	d.bar.clear()
@@ -334,15 +335,18 @@ func (o owners) claim(file string, c *configs.Config, target string) error {
 	if target == "" || target == sink.Stdout {
 		return nil
 	}
-	path := filepath.Clean(target)
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+	path := configs.PlaceOf(target)
+	if !configs.Far(target) {
+		path = filepath.Clean(target)
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
 	}
 	if table := c.TableOf(target); table != "" {
 		path += " table " + table
 	}
 	if other, twice := o[path]; twice && filepath.Clean(other) != filepath.Clean(file) {
-		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, target, other)
+		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, c.Shown(target), other)
 	}
 	o[path] = file
 	return nil

@@ -340,7 +340,7 @@ func (k *killStory) ledger() ledger {
 		}
 		pages, err := st.Pages(k.t.Context(), r.Run, store.PageFilter{Outcome: reconcile.Held.String()})
 		k.must(err)
-		for _, p := range pages.Attempts {
+		for _, p := range pages {
 			l.urls[p.URL] = true
 		}
 	}

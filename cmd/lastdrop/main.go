@@ -19,7 +19,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	keepLean()
+	os.Exit(run())
+}
 
 // run runs the program as the process's arguments say and gives its exit
 // status. Tests run it too.
@@ -127,7 +130,7 @@ Begin with "lastdrop demo": it needs no network and no file.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exitError{exitNotRun, fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
 	})
-	root.AddCommand(newDemoCmd(), newDrainCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newStateCmd(), newRulesCmd(), newPresetsCmd(), newSimCmd(), newVersionCmd())
+	root.AddCommand(newDemoCmd(), newDrainCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newStateCmd(), newGCCmd(), newRulesCmd(), newPresetsCmd(), newSimCmd(), newVersionCmd())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {

@@ -82,30 +82,33 @@ func (l *lister) pages(ctx context.Context, r *store.Reader, ref string, f store
 	}
 	var t table
 	returned := int64(0)
-	for {
+	for more := true; more; {
 		f.Limit = chunk
-		if left := l.flags.limit - int(returned); l.flags.limit > 0 {
-			f.Limit = min(chunk, left)
+		if l.flags.limit > 0 {
+			f.Limit = min(chunk, l.flags.limit-int(returned))
 		}
-		list, err := r.Pages(ctx, i.Run, f)
+		part, err := r.Pages(ctx, i.Run, f)
 		if err != nil {
 			return err
 		}
-		if err := l.attempts(&t, i.Run, list.Attempts); err != nil {
+		if err := l.attempts(&t, i.Run, part); err != nil {
 			return err
 		}
-		returned += int64(len(list.Attempts))
-		if n := len(list.Attempts); n > 0 {
-			f.After = list.Attempts[n-1].Seq
+		returned += int64(len(part))
+		if len(part) > 0 {
+			f.After = part[len(part)-1].Seq
 		}
-		if list.Rest == 0 || (l.flags.limit > 0 && returned >= int64(l.flags.limit)) {
-			more := fmt.Sprintf("lastdrop pages %s --after %d --limit %d", i.Run, f.After, l.flags.limit)
-			if f.Outcome != "" {
-				more += " --outcome " + f.Outcome
-			}
-			return l.sum(list.Total, returned, list.Rest, more)
-		}
+		more = len(part) == f.Limit && (l.flags.limit == 0 || returned < int64(l.flags.limit))
 	}
+	total, rest, err := r.CountPages(ctx, i.Run, f)
+	if err != nil {
+		return err
+	}
+	next := fmt.Sprintf("lastdrop pages %s --after %d --limit %d", i.Run, f.After, l.flags.limit)
+	if f.Outcome != "" {
+		next += " --outcome " + f.Outcome
+	}
+	return l.sum(total, returned, rest, next)
 }
 
 // attempts prints one part.

@@ -71,7 +71,7 @@ func (f *listFlags) withStore(cmd *cobra.Command, do func(ctx context.Context, r
 	}
 	r, err := store.OpenReader(cmd.Context(), f.db)
 	if errors.Is(err, store.ErrNoStore) {
-		return exitError{exitNotRun, fmt.Sprintf("no store at %s; run lastdrop drain first, or name one with --db", f.db)}
+		return noStore(f.db)
 	}
 	if err == nil {
 		err = errors.Join(do(cmd.Context(), r), r.Close())
@@ -80,6 +80,11 @@ func (f *listFlags) withStore(cmd *cobra.Command, do func(ctx context.Context, r
 		return exitError{exitNotRun, err.Error()}
 	}
 	return nil
+}
+
+// noStore is the error of what needs a store where there is none.
+func noStore(db string) error {
+	return exitError{exitNotRun, fmt.Sprintf("no store at %s; run lastdrop drain first, or name one with --db", db)}
 }
 
 // oneRun makes sure that the arguments name one run.

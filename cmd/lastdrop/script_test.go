@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"exits":  exits,
 			"sim":    startSim,
 			"killed": killed,
+			"grown":  grown,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
@@ -80,6 +81,21 @@ func startSim(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(urlVariable(args[0]), base)
 	cfg := world.Config(base) + "\noutput: {to: " + args[0] + ".jsonl}\n"
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".yaml"), []byte(cfg), 0o600))
+}
+
+// grown FILE BYTES waits until a file has at least so many bytes.
+func grown(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: grown FILE BYTES")
+	}
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() >= size {
+			return
+		}
+	}
+	ts.Fatalf("%s stayed below %d bytes", args[0], size)
 }
 
 // urlVariable names the variable that holds the address of a world.

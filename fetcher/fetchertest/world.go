@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"net/http"
 	"slices"
@@ -178,9 +179,23 @@ func Options(s *sim.Sim, m *Memory) (fetcher.Options, error) {
 	auth := func(*http.Request) {}
 	return fetcher.Options{
 		Reader: r, Slicing: cut, Sink: m, Ledger: m, Seed: 1, Passes: 3,
-		Client: fetcher.Client{Transport: s.Transport(), Auth: auth, Retries: 5, Timeout: 30 * time.Second},
+		Client: fetcher.Client{Transport: uneven{s.Transport()}, Auth: auth, Retries: 5, Timeout: 30 * time.Second, Concurrency: 1 + len(s.World.Items)%4},
 		Budget: fetcher.Budget{Requests: 3000},
 	}, nil
+}
+
+// An uneven transport lets requests that are under way at once arrive in another
+// order than they were sent in, the same one every time.
+type uneven struct{ http.RoundTripper }
+
+func (u uneven) RoundTrip(r *http.Request) (*http.Response, error) {
+	h := fnv.New32a()
+	h.Write([]byte(r.URL.RequestURI()))
+	select {
+	case <-time.After(time.Duration(1 + h.Sum32()%1e6)):
+	case <-r.Context().Done():
+	}
+	return u.RoundTripper.RoundTrip(r)
 }
 
 // Slicing is how a Sim's range filter cuts it: from end to end of what it held

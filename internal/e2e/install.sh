@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests drain, where it is missing: Debian packages
 # (as root, or by sudo) and npm packages (into the cache folder, without their
-# scripts). It does nothing where all is there.
+# scripts). It does nothing where all is there. With the name of a Debian package it looks after that one alone.
 set -euo pipefail
+only=${1:-}
 cache=${LASTDROP_E2E_CACHE:-${TMPDIR:-/tmp}/lastdrop-e2e}
 mkdir -p "$cache"
 exec 9>"$cache/install.lock"
@@ -30,6 +31,7 @@ hold_services() {
 missing=()
 need() {
   local package=$1; shift
+  [ -z "$only" ] || [ "$only" = "$package" ] || return 0
   "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 need nodejs node --version
@@ -50,6 +52,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     case " ${missing[*]} " in *" $service"*) as_root deb-systemd-helper disable "$service.service" >&2 || true ;; esac
   done
 fi
+
+[ -z "$only" ] || exit 0
 
 # modules FOLDER PACKAGE@VERSION...: a folder of its own, made whole or not at all.
 modules() {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"lastdrop/configs"
 	"lastdrop/fetcher"
 	"lastdrop/internal/jsonscan"
@@ -36,7 +34,7 @@ type whole struct {
 	run      *store.Run
 	memo     memory
 	children []store.Child
-	limiter  *rate.Limiter
+	pace     *fetcher.Pace
 
 	spent   fetcher.Budget // by this process, over all parts
 	stopped string         // why no further part is asked; "": go on
@@ -89,8 +87,8 @@ func (w *whole) begin(ctx context.Context) error {
 		w.run.Close()
 		return err
 	}
-	if c.Limits.Rate > 0 {
-		w.limiter = rate.NewLimiter(rate.Limit(c.Limits.Rate), max(1, c.Limits.Burst))
+	if w.pace = w.opt.paceFor(c); w.pace == nil {
+		w.pace = fetcher.NewPace(float64(c.Limits.Rate), c.Limits.Burst, c.Limits.Concurrency)
 	}
 	if w.opt.Begun != nil {
 		w.opt.Begun(c.Name, w.run.ID(), w.run.Resumed(), w.run.Others())
@@ -102,7 +100,7 @@ func (w *whole) begin(ctx context.Context) error {
 func (w *whole) hash() string {
 	h := w.cfg.Hash()
 	if w.opt.Target != "" && w.opt.Target != w.cfg.Output.To {
-		h += " to " + w.opt.Target
+		h += " to " + configs.PlaceOf(w.opt.Target)
 	}
 	if w.cfg.Parent != nil {
 		h += " of " + w.cfg.Parent.Hash()
@@ -323,12 +321,12 @@ func (w *whole) part(ctx context.Context, c *configs.Config, target, recorded st
 		return ended{}, err
 	}
 	o.anew = recorded == "" || known.Run != recorded || !known.Unfinished()
-	o.Target, o.limiter, o.record = target, w.limiter, record
+	o.Target, o.pace, o.record = target, w.pace, record
 	o.MaxPages, o.MaxItems = left(o.MaxPages, w.spent.Pages), left(o.MaxItems, w.spent.Items)
 	own := *c
 	own.Limits.MaxRequests = left(w.cfg.Limits.MaxRequests, w.spent.Requests)
 	if c == w.cfg.Parent { // it keeps its own limits, within those of the whole
-		o.limiter = nil
+		o.pace = nil
 		own.Limits.MaxRequests = lesser(own.Limits.MaxRequests, c.Limits.MaxRequests)
 	}
 	o.Config = &own

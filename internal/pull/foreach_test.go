@@ -413,13 +413,15 @@ func TestEachStoppedAndResumed(t *testing.T) {
 	}
 }
 
-// All children share one rate: what the first used up, the second cannot use. A
-// request that would have to wait for longer than it may take fails at once.
+// All children share one rate: what the first used up, the second cannot use, and
+// waits for until it is stopped.
 func TestEachSharesTheRate(t *testing.T) {
 	d := newDesk(t, abc(), overValues+"limits: {rate: 1/h, burst: 5, retries: 0}\n")
-	rep, err := d.run(context.Background())
-	if err != nil || rep.Verdict == judge.Complete || rep.Children.Complete != 1 || len(d.hub.asked) != 5 {
-		t.Errorf("%s, children %+v, asked %v, %v", rep.Verdict, rep.Children, d.hub.asked, err)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	rep, err := d.run(ctx)
+	if err != nil || rep.Verdict == judge.Complete || rep.State != "stopped" || rep.Children.Complete != 1 || len(d.hub.asked) != 5 {
+		t.Errorf("%s, %s, children %+v, asked %v, %v", rep.Verdict, rep.State, rep.Children, d.hub.asked, err)
 	}
 }
 

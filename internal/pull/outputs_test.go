@@ -25,7 +25,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"lastdrop/configs"
+	"lastdrop/internal/pgtest"
 	"lastdrop/internal/pull"
+	"lastdrop/internal/s3test"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
@@ -63,6 +65,18 @@ func newShop(t *testing.T, things int64, output string) *shop {
 	return s
 }
 
+// config is that of the pull, of the variables BASE and DIR.
+func (s *shop) config() []byte {
+	return []byte(`
+version: 1
+name: shop
+source: {url: "${BASE}/items"}
+pages: {style: page, number: {param: page}}
+items: {path: items, id: id}
+total: {path: total}
+output: ` + s.output)
+}
+
 func (s *shop) path(name string) string { return filepath.Join(s.dir, name) }
 
 // drain runs the pull, of so many pages at most; 0 is all.
@@ -74,15 +88,7 @@ func (s *shop) drain(t *testing.T, maxPages int64) (reconcile.Report, error) {
 func (s *shop) drainUnder(ctx context.Context, t *testing.T, maxPages int64) (reconcile.Report, error) {
 	t.Helper()
 	env := map[string]string{"BASE": s.server.URL, "DIR": s.dir}
-	text := `
-version: 1
-name: shop
-source: {url: "${BASE}/items"}
-pages: {style: page, number: {param: page}}
-items: {path: items, id: id}
-total: {path: total}
-output: ` + s.output
-	cfg, err := configs.Parse("shop.yaml", []byte(text), func(k string) (string, bool) {
+	cfg, err := configs.Parse("shop.yaml", s.config(), func(k string) (string, bool) {
 		if v, ok := env[k]; ok {
 			return v, true
 		}
@@ -205,62 +211,134 @@ func upTo(t *testing.T, got []string, n int) {
 	}
 }
 
+// An outlet is one way to write items, as a user of the output sees it.
+type outlet struct {
+	output string // the config's
+	path   string // as the report names it
+	aside  string // where the lines wait
+	// closed tells that nothing but a COMPLETE run is ever published, even where nothing is there.
+	closed bool
+	ids    func(t *testing.T) []string
+	// whole is what the output's SHA-256 is that of: the file, or the items' JSON of the last run.
+	whole func(t *testing.T) []byte
+}
+
+// outlets make all of them, each for a folder of its own.
+func outlets(t *testing.T) map[string]func(t *testing.T, dir string) outlet {
+	t.Helper()
+	all := map[string]func(*testing.T, string) outlet{}
+	for _, ending := range []string{".jsonl", ".ndjson.gz", ".ndjson.zst", ".csv", ".csv.gz", ".csv.zst", ".parquet", ".db"} {
+		all[ending] = func(_ *testing.T, dir string) outlet {
+			path := filepath.Join(dir, "x"+ending)
+			o := outlet{output: `{to: "` + path + `"}`, path: path, aside: path + ".partial",
+				ids: func(t *testing.T) []string { return ids(t, path) }, whole: func(t *testing.T) []byte { return []byte(read(t, path)) }}
+			if ending == ".db" {
+				o.aside, o.whole = path+".shop.partial", func(t *testing.T) []byte { return tableLines(t, path) }
+			}
+			return o
+		}
+	}
+	server := pgtest.Start(t)
+	for _, merge := range []bool{false, true} {
+		all[fmt.Sprintf("postgres, merge %v", merge)] = func(t *testing.T, dir string) outlet {
+			return postgresOutlet(server.Database(t), dir, merge)
+		}
+	}
+	for _, compress := range []string{"gzip", "zstd", "none"} {
+		all["s3, "+compress] = func(t *testing.T, dir string) outlet { return s3Outlet(s3test.Start(t), dir, compress) }
+	}
+	return all
+}
+
+func postgresOutlet(dsn, dir string, merge bool) outlet {
+	return outlet{
+		output: fmt.Sprintf(`{to: "%s", merge: %v, spool: "%s"}`, dsn, merge, dir),
+		path:   "postgres:shop", aside: filepath.Join(dir, "shop-*.shop.partial"),
+		ids: func(t *testing.T) []string {
+			return strings.Fields(pgtest.Rows(t, dsn, "SELECT id FROM shop ORDER BY id"))
+		},
+		whole: func(t *testing.T) []byte {
+			return []byte(pgtest.Rows(t, dsn, "SELECT _item FROM shop WHERE _run = (SELECT _run FROM shop WHERE id = 1) ORDER BY _n"))
+		},
+	}
+}
+
+func s3Outlet(b *s3test.Bucket, dir, compress string) outlet {
+	whole := func(t *testing.T) []byte { return b.Published(t, "out/shop") }
+	return outlet{
+		output: fmt.Sprintf(`{to: "s3://%s/out/shop", spool: "%s", s3: {endpoint: "%s", access_key: %s, secret_key: %s, compress: %s}}`,
+			s3test.Name, dir, b.URL, s3test.Key, s3test.Secret, compress),
+		path: "s3://" + s3test.Name + "/out/shop", aside: filepath.Join(dir, "shop-*.s3.partial"), closed: true,
+		ids: func(t *testing.T) []string { return lineIDs(t, bytes.NewReader(whole(t))) }, whole: whole,
+	}
+}
+
+// only is the one file that a pattern means; the pattern itself where there is none.
+func only(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) > 1 {
+		t.Fatalf("%s: %q, %v", pattern, files, err)
+	}
+	return strings.Join(append(files, pattern)[:1], "")
+}
+
 // TestOutputs lets a run be stopped and go on, and another one end too early, over all that items can be written as.
 func TestOutputs(t *testing.T) {
-	for _, ending := range []string{".jsonl", ".ndjson.zst", ".csv", ".csv.gz", ".csv.zst", ".parquet", ".db"} {
-		t.Run(ending, func(t *testing.T) {
+	for name, make := range outlets(t) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t, 45, `{to: "${DIR}/x`+ending+`"}`)
-			target, aside := s.path("x"+ending), s.path("x"+ending+".partial")
-			if ending == ".db" {
-				aside = s.path("x.db.shop.partial")
-			}
-			check := func(step string, maxPages int64, v judge.Verdict, want reconcile.Output) {
+			s := newShop(t, 45, "")
+			o := make(t, s.dir)
+			s.output = o.output
+			check := func(step string, maxPages int64, v judge.Verdict, committed bool, items int64) {
 				t.Helper()
 				rep, err := s.drain(t, maxPages)
 				if err != nil || rep.Verdict != v || len(rep.Output) != 1 {
 					t.Fatalf("%s: %v, %+v", step, err, rep)
 				}
-				got := rep.Output[0]
-				if got.Path != want.Path || got.Committed != want.Committed || got.Items != want.Items || rep.Items.Written != want.Items {
-					t.Fatalf("%s: %+v, want %+v", step, got, want)
+				path, whole := o.path, o.whole
+				if !committed {
+					path = only(t, o.aside)
+					whole = func(t *testing.T) []byte { return []byte(read(t, path)) }
 				}
-				if sum := sha256.Sum256(whole(t, got.Path, ending)); got.SHA256 != hex.EncodeToString(sum[:]) || got.Bytes == 0 {
+				got := rep.Output[0]
+				if got.Path != path || got.Committed != committed || got.Items != items || rep.Items.Written != items {
+					t.Fatalf("%s: %+v, want %d items at %s, committed %v", step, got, items, path, committed)
+				}
+				if sum := sha256.Sum256(whole(t)); got.SHA256 != hex.EncodeToString(sum[:]) || got.Bytes == 0 {
 					t.Errorf("%s: %+v is not what stands there", step, got)
 				}
 			}
-			check("stopped", 2, judge.Truncated, reconcile.Output{Path: target, Committed: true, Items: 20})
-			upTo(t, ids(t, target), 20)
+			check("stopped", 2, judge.Truncated, !o.closed, 20)
+			if !o.closed {
+				upTo(t, o.ids(t), 20)
+			}
 			before := s.asked.Load()
-			check("gone on with", 0, judge.Complete, reconcile.Output{Path: target, Committed: true, Items: 45})
-			upTo(t, ids(t, target), 45)
+			check("gone on with", 0, judge.Complete, true, 45)
+			upTo(t, o.ids(t), 45)
 			if asked := s.asked.Load() - before; asked > 4 {
 				t.Errorf("%d requests to go on: pages that were held were asked for again", asked)
 			}
-			absent(t, aside)
+			absent(t, only(t, o.aside))
 			s.things.Store(60)
-			check("too early", 3, judge.Truncated, reconcile.Output{Path: aside, Items: 30})
-			upTo(t, ids(t, target), 45)
-			check("gone on with again", 0, judge.Complete, reconcile.Output{Path: target, Committed: true, Items: 60})
-			absent(t, aside)
-			files, _ := filepath.Glob(s.path("x*"))
-			if len(files) != 1 {
-				t.Errorf("left behind: %q", files)
+			check("too early", 3, judge.Truncated, false, 30)
+			upTo(t, o.ids(t), 45)
+			check("gone on with again", 0, judge.Complete, true, 60)
+			upTo(t, o.ids(t), 60)
+			files, _ := filepath.Glob(s.path("*"))
+			for _, f := range files {
+				if f != o.path && !strings.HasPrefix(filepath.Base(f), "runs.sqlite") {
+					t.Errorf("left behind: %s", f)
+				}
 			}
 		})
 	}
 }
 
-// whole is what an output's SHA-256 is that of: the file, or of a table the items' JSON.
-func whole(t *testing.T, path, ending string) []byte {
+// tableLines are the items' JSON of the last run in a table of SQLite.
+func tableLines(t *testing.T, path string) []byte {
 	t.Helper()
-	if ending != ".db" || strings.HasSuffix(path, ".partial") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -307,6 +385,84 @@ func TestIncrementalTable(t *testing.T) {
 		}
 		upTo(t, ids(t, s.path("x.db")), 25)
 	}
+}
+
+// Far outputs in what else a config can say.
+func TestFarOutputs(t *testing.T) {
+	server := pgtest.Start(t)
+	must := func(t *testing.T, s *shop, pages int64, v judge.Verdict) reconcile.Report {
+		t.Helper()
+		rep, err := s.drain(t, pages)
+		if err != nil || rep.Verdict != v {
+			t.Fatalf("%v, %+v", err, rep)
+		}
+		return rep
+	}
+	t.Run("only what is new, merged", func(t *testing.T) {
+		s := newShop(t, 25, "")
+		o := postgresOutlet(server.Database(t), s.dir, true)
+		s.output = o.output + "\nincremental: {param: since}"
+		for _, items := range []int64{25, 15} {
+			if rep := must(t, s, 0, judge.Complete); !rep.Output[0].Committed || rep.Output[0].Items != items {
+				t.Fatalf("%+v", rep)
+			}
+			upTo(t, o.ids(t), 25)
+		}
+	})
+	t.Run("another database in the middle", func(t *testing.T) {
+		s := newShop(t, 25, "")
+		s.output = postgresOutlet(server.Database(t), s.dir, false).output
+		must(t, s, 1, judge.Truncated)
+		s.output = strings.Replace(s.output, "/test", "/nothing", 1)
+		if _, err := s.drain(t, 0); err == nil || !strings.Contains(err.Error(), "no such database") {
+			t.Errorf("%v", err)
+		}
+		dsn := server.Database(t)
+		s.output = postgresOutlet(dsn, s.dir, false).output
+		if _, err := s.drain(t, 0); err == nil || !strings.Contains(err.Error(), "--fresh") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("any verdict in a bucket", func(t *testing.T) {
+		b := s3test.Start(t)
+		s := newShop(t, 25, "")
+		s.output = strings.Replace(s3Outlet(b, s.dir, "none").output, "{to", "{on: any, to", 1)
+		for _, c := range []struct {
+			pages int64
+			v     judge.Verdict
+			items int
+		}{{1, judge.Truncated, 10}, {0, judge.Complete, 25}} {
+			rep := must(t, s, c.pages, c.v)
+			upTo(t, lineIDs(t, bytes.NewReader(b.Published(t, "out/shop"))), c.items)
+			manifest := string(b.Get(t, "out/shop/manifest.json"))
+			if !strings.Contains(manifest, `"verdict": "`+c.v.String()+`"`) || !strings.Contains(manifest, `"run": "`+rep.Run+`"`) {
+				t.Errorf("%s", manifest)
+			}
+		}
+	})
+	t.Run("a folder a child", func(t *testing.T) {
+		b := s3test.Start(t)
+		d := newDesk(t, abc(), overPull)
+		d.write("issues.yaml", "version: 1\nname: issues\nsource: {url: \"${BASE}/repos/{repo}/issues\"}"+paging+overPull+
+			fmt.Sprintf("output: {to: \"s3://things/issues/{repo}\", spool: \"${DIR}\", s3: {endpoint: %q, access_key: %s, secret_key: %s}}\n", b.URL, s3test.Key, s3test.Secret))
+		if rep, err := d.run(t.Context()); err != nil || rep.Verdict != judge.Complete {
+			t.Fatalf("%v, %+v", err, rep)
+		}
+		for name, items := range map[string]int{"a": 12, "b": 17, "c": 8} {
+			if got := bytes.Count(b.Published(t, "issues/"+name), []byte("\n")); got != items {
+				t.Errorf("%d items of %s", got, name)
+			}
+		}
+	})
+	t.Run("a command before it", func(t *testing.T) {
+		dsn := server.Database(t)
+		s := newShop(t, 25, "")
+		o := postgresOutlet(dsn, s.dir, false)
+		s.output = strings.Replace(o.output, "{to", `{exec: [tee, "${DIR}/taken"], to`, 1)
+		must(t, s, 0, judge.Complete)
+		upTo(t, ids(t, s.path("taken")), 25)
+		upTo(t, o.ids(t), 25)
+	})
 }
 
 // The store is no file for items.

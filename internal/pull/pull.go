@@ -12,18 +12,15 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"lastdrop/adapters"
 	"lastdrop/configs"
 	"lastdrop/fetcher"
-	"lastdrop/internal/secret"
 	"lastdrop/internal/sink"
 	"lastdrop/internal/slicing"
+	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
 )
@@ -61,11 +58,15 @@ type Options struct {
 	// Backoff bounds the pauses between retries; zero is the fetcher's own.
 	BackoffMin, BackoffMax time.Duration
 
+	// Paces are the budgets that this pull shares with others of the process; nil:
+	// it has one of its own.
+	Paces *Paces
+
 	// Of a part of a fan-out: begin anew, though no items may be lost by it;
 	// share the rate; and note the run's id before its first request.
-	anew    bool
-	limiter *rate.Limiter
-	record  func(run string) error
+	anew   bool
+	pace   *fetcher.Pace
+	record func(run string) error
 }
 
 // NotStarted is the error of a pull that could not begin: nothing was asked
@@ -131,6 +132,8 @@ type pull struct {
 	span   span         // of an incremental run
 	target string
 	out    sink.Options
+	// verdict is what the run is ruled to be, once its items are to be finished.
+	verdict judge.Verdict
 	// slicing says how the source is cut, nil where it is not.
 	slicing *slicing.Spec
 	// learned are the secrets that the source hands out.
@@ -148,6 +151,9 @@ func begin(ctx context.Context, o Options) (*pull, error) {
 	var err error
 	if p.out, err = p.output("", ctx.Err); err != nil {
 		return nil, err
+	}
+	if err := o.Store.CheckHolder(ctx, o.Config.Name, p.hash()); err != nil {
+		return nil, err // which says more than the sink about the same process
 	}
 	if err := sink.Check(p.out); err != nil {
 		return nil, err
@@ -245,7 +251,7 @@ func (p *pull) hash() string {
 	if p.opt.Target == "" || p.opt.Target == p.cfg.Output.To {
 		return p.cfg.Hash()
 	}
-	return p.cfg.Hash() + " to " + p.opt.Target
+	return p.cfg.Hash() + " to " + configs.PlaceOf(p.opt.Target)
 }
 
 // open opens the sink, at the ledger's mark where the run was taken up.
@@ -288,11 +294,19 @@ func (p *pull) options() fetcher.Options {
 		Client: fetcher.Client{
 			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
-			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass",
-			Rate: float64(l.Rate), Burst: l.Burst, Limiter: p.opt.limiter, Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
+			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass", HTTP2: c.Source.HTTP2,
+			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.paceFor(c), Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
 			MaxWait: time.Duration(l.MaxWait), MaxBody: int64(l.MaxBody), BackoffMin: p.opt.BackoffMin, BackoffMax: p.opt.BackoffMax,
 		},
 	}
+}
+
+// paceFor is the budget that the requests of a pull keep to; nil: one of its own.
+func (o *Options) paceFor(c *configs.Config) *fetcher.Pace {
+	if o.pace == nil && o.Paces != nil {
+		return o.Paces.For(c)
+	}
+	return o.pace
 }
 
 // second says how the source may be read a second time.
@@ -331,30 +345,10 @@ func (p *pull) tolerance() reconcile.Tolerance {
 	return reconcile.Tolerance{Items: t.Items, Percent: float64(t.Percent)}
 }
 
-// secretParam finds parameters in any text, so that those whose names say
-// that they hold a secret are hidden even where no config names the value: a
-// server may mint one into a next link.
-var secretParam = regexp.MustCompile(`([?&;]|%3[fF]|%26)([A-Za-z0-9_.\-\[\]%]{1,64})=([^&\s"'<>#;,)]+)`)
-
-// userInfo finds a name and password in front of a host.
-var userInfo = regexp.MustCompile(`://[^/\s@"'<>]+@`)
-
 func (p *pull) hide(s string) string { return hide(p.learned.hide(p.cfg.Secrets.Hide(s))) }
 
 // hideOf is hide for what belongs to no run of its own.
 func hideOf(c *configs.Config, s string) string { return hide(c.Secrets.Hide(s)) }
-
-// hide takes what looks like a secret out of a text.
-func hide(s string) string {
-	s = userInfo.ReplaceAllString(s, "://"+secret.Redacted+"@")
-	return secretParam.ReplaceAllStringFunc(s, func(m string) string {
-		g := secretParam.FindStringSubmatch(m)
-		if !secret.Sensitive(g[2]) || secret.SealedValue(g[3]) {
-			return m
-		}
-		return g[1] + g[2] + "=" + secret.Redacted
-	})
-}
 
 // seal makes a position fit to be stored. One that holds a secret which no
 // config names cannot be.

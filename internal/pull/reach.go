@@ -10,10 +10,6 @@ import (
 	"lastdrop/store"
 )
 
-// recalledFor is how long a reach that a run met is used by later ones: a server
-// may hand out more one day.
-const recalledFor = 30 * 24 * time.Hour
-
 // address is what a reach belongs to; ok is false where it cannot be stored,
 // for it holds a secret.
 func (p *pull) address() (origin, path string, ok bool) {
@@ -34,7 +30,7 @@ func (p *pull) cut(ctx context.Context) error {
 		return nil
 	}
 	known, ok, err := p.opt.Store.Reach(ctx, origin, path)
-	if err != nil || !ok || p.run.Started().Sub(known.At) > recalledFor {
+	if err != nil || !ok || p.run.Started().Sub(known.At) > store.ReachLasts {
 		return err
 	}
 	p.slicing.Reach, p.slicing.Recalled = known.Reach, fmt.Sprintf("met by run %s on %s", known.Run, known.At.Format(time.DateOnly))

@@ -24,6 +24,7 @@ func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report,
 	if rep.State == stateFailed {
 		return rep, errors.Join(p.file.Discard(), p.run.Finish(ctx, rep)) // nothing came: no empty file stands for it
 	}
+	p.verdict = ruling.Verdict
 	out, err := p.file.Finish(ruling.Verdict == judge.Complete)
 	if errors.Is(err, context.Canceled) {
 		f.Stop, f.StopText = reconcile.StopSignal, "stopped by a signal while the output was made"

@@ -244,7 +244,7 @@ func (o *outcome) look(t *testing.T, db string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.attempts, o.events = pages.Attempts, events.Events
+	o.attempts, o.events = pages, events.Events
 }
 
 // read reads the sink's file.

@@ -124,7 +124,7 @@ func (s story) checkEnd(t *testing.T, d *disk, p *pull) {
 		t.Fatal("nothing stands at the target")
 	}
 	same(t, "target", unpack(t, p.target, got), lines(p.items[:last.upTo]))
-	if _, aside := d.get(p.target + asideEnding); aside {
+	if _, aside := d.get(asideOf(p.target)); aside {
 		t.Fatal("a file is left aside")
 	}
 	if mode := d.names[p.target].mode; s.old && mode != 0o440 {

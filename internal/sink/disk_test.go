@@ -28,6 +28,8 @@ type disk struct {
 	hook func(op string) error
 	dead bool
 	log  []string // operations so far
+
+	loaded bool // a farTable was loaded by the run of the test
 }
 
 var (

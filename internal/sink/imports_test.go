@@ -16,10 +16,14 @@ func TestImports(t *testing.T) {
 		"codec":   {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
 		"table":   {"lastdrop/internal/jsonscan"},
 		"csv":     {"lastdrop/internal/jsonscan", "lastdrop/internal/sink/codec", "lastdrop/internal/sink/table"},
-		"command": nil,
+		"command": {"lastdrop/internal/sink"},
 		"singer":  {"lastdrop/internal/jsonscan", "lastdrop/internal/sink/table"},
 		"parquet": {"lastdrop/internal/jsonscan", "lastdrop/internal/sink/table", "github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress/zstd"},
-		"sqlite":  {"lastdrop/internal/jsonscan", "lastdrop/internal/sink", "lastdrop/internal/sink/table", "modernc.org/sqlite"},
+		"postgres": {"lastdrop/internal/jsonscan", "lastdrop/internal/secret", "lastdrop/internal/sink", "lastdrop/internal/sink/table",
+			"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgconn"},
+		"objects": {"lastdrop/internal/secret", "lastdrop/internal/sink", "lastdrop/internal/sink/codec", "github.com/minio/minio-go/v7",
+			"github.com/minio/minio-go/v7/pkg/credentials"},
+		"sqlite": {"lastdrop/internal/jsonscan", "lastdrop/internal/sink", "lastdrop/internal/sink/table", "modernc.org/sqlite"},
 	}
 	files := append(importtest.Files(t, "*.go"), importtest.Files(t, "*/*.go")...)
 	for _, f := range files {

@@ -69,7 +69,7 @@ func (h *history) play(t *rapid.T) {
 	if content := unpackRapid(t, h.target, got); string(content) != string(lines(h.items)) {
 		t.Fatalf("the target holds %q, want %q", content, lines(h.items))
 	}
-	if _, aside := h.disk.get(h.target + asideEnding); aside {
+	if _, aside := h.disk.get(asideOf(h.target)); aside {
 		t.Fatal("a file is left aside")
 	}
 }
@@ -108,7 +108,9 @@ func (h *history) alive(t *rapid.T) bool {
 	if h.finishing && h.mark == nil {
 		h.mark = &Mark{}
 	}
-	f, err := open(h.disk, Options{Target: h.target, Resume: h.mark, ResumeCommitted: h.finishing, Form: formOf(h.target)})
+	o := optionsOf(h.disk, h.target)
+	o.Resume, o.ResumeCommitted = h.mark, h.finishing
+	f, err := open(h.disk, o)
 	if err != nil {
 		h.failed(t, err)
 		return false

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"sort"
 	"strings"
@@ -22,8 +23,61 @@ import (
 // endings are one target a codec.
 var endings = []string{".jsonl", ".ndjson.gz", ".jsonl.zst"}
 
-// crashEndings are those of lines, and one of each form that is made at the end.
-var crashEndings = append(slices.Clone(endings), ".csv", ".parquet")
+// crashEndings are those of lines, one of each form that is made at the end, and one for all that is no file.
+var crashEndings = append(slices.Clone(endings), ".csv", ".parquet", far)
+
+// far ends the name of what is no file: a table that is kept elsewhere.
+const far = ".far"
+
+// optionsOf are those for a target, by its ending.
+func optionsOf(files layer, target string) Options {
+	if strings.HasSuffix(target, far) {
+		return Options{Target: "far:items", Beside: target, Table: &farTable{files.(*disk), target}}
+	}
+	return Options{Target: target, Form: formOf(target)}
+}
+
+// asideOf is the file where the lines of a target wait.
+func asideOf(target string) string { return Aside(optionsOf((*disk)(nil), target)) }
+
+// A farTable keeps its items as a file of the disk, which no stop and no power cut can harm: its changes happen as a whole, at once.
+type farTable struct {
+	disk   *disk
+	target string
+}
+
+func (*farTable) Name() string { return "items" }
+func (*farTable) Check() error { return nil }
+
+func (f *farTable) Guarded() (bool, error) {
+	err := f.disk.step("look")
+	_, there := f.disk.get(f.target)
+	return there && !f.disk.loaded, err
+}
+
+func (f *farTable) Load(items Lines) (Output, error) {
+	var got []byte
+	if err := items(func(line []byte) error { got = append(append(got, line...), '\n'); return nil }); err != nil {
+		return Output{}, err
+	}
+	if err := f.disk.change("load", func() {
+		mode := fs.FileMode(0o600)
+		if old := f.disk.names[f.target]; old != nil {
+			mode = old.mode
+		}
+		f.disk.put(f.target, got, mode)
+		f.disk.loaded = true
+	}); err != nil {
+		return Output{}, err
+	}
+	if err := f.disk.step("look"); err != nil {
+		return Output{}, err
+	}
+	back, _ := f.disk.get(f.target)
+	m := meter{hash: newHash()}
+	_, _ = m.Write(back)
+	return Output{Items: int64(bytes.Count(back, newline)), Bytes: m.length, SHA256: m.digest()}, nil
+}
 
 // formOf is the form of a made target, nil for one of lines.
 func formOf(target string) Form {
@@ -63,7 +117,9 @@ func (p *pull) run(upTo int, complete bool) (Output, error) {
 	if p.finishing && p.mark == nil {
 		p.mark = &Mark{}
 	}
-	f, err := open(p.files, Options{Target: p.target, Resume: p.mark, ResumeCommitted: p.finishing, OnAny: p.onAny, Form: formOf(p.target)})
+	o := optionsOf(p.files, p.target)
+	o.Resume, o.ResumeCommitted, o.OnAny = p.mark, p.finishing, p.onAny
+	f, err := open(p.files, o)
 	if err != nil {
 		return Output{}, err
 	}
@@ -73,16 +129,20 @@ func (p *pull) run(upTo int, complete bool) (Output, error) {
 	}
 	p.finishing = true
 	out, err := f.Finish(complete)
-	if err == nil && complete {
+	switch {
+	case err != nil:
+	case complete:
 		p.over, p.out = true, out
 		err = f.Discard()
+	default:
+		err = f.Close()
 	}
 	return out, err
 }
 
 // next is what a further run of the name does with what the last one left aside.
 func (p *pull) next() error {
-	f, err := open(p.files, Options{Target: p.target, Form: formOf(p.target)})
+	f, err := open(p.files, optionsOf(p.files, p.target))
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,10 @@ const Stdout = "-"
 
 // Options say where the items go. The zero value of all but Target is a fresh file under the commit gate.
 type Options struct {
-	// Target is the file to write, its format told by its ending, or [Stdout].
+	// Target is the file to write, its format told by its ending, or [Stdout]. With Beside it is only what the Table is called.
 	Target string
+	// Beside stands for the target where that is no file of this machine: the items wait in a file beside it. For a Table only.
+	Beside string
 	// Stdout is what the target "-" writes to; os.Stdout when nil. Go ends a program whose standard output is
 	// a broken pipe; one that calls signal.Ignore(syscall.SIGPIPE) gets the error instead.
 	Stdout io.Writer

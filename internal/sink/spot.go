@@ -18,6 +18,7 @@ type spot struct {
 	target  string // the file that a commit replaces: shown with its links followed
 	partial string
 	dir     string // of both
+	far     bool   // the target is no file
 	format  format
 	mode    fs.FileMode // permissions of the file at the target, 0 where none stands
 }
@@ -67,11 +68,19 @@ func lockFault(path string, err error) error {
 // Aside is the file beside a target that holds the items of a run until its
 // end.
 func Aside(o Options) string {
-	target := o.Target
+	target := o.file()
 	if to, err := follow(system{}, target); err == nil {
 		target = to
 	}
 	return target + o.asideEnding()
+}
+
+// file is the name that the files beside the target begin with.
+func (o Options) file() string {
+	if o.Beside != "" {
+		return o.Beside
+	}
+	return o.Target
 }
 
 func (o Options) asideEnding() string {
@@ -86,8 +95,8 @@ func (o Options) made() bool { return o.Form != nil || o.Table != nil }
 
 // locate finds the spot of a target and checks all that can be checked without touching it.
 func locate(files layer, o Options) (spot, error) {
-	target := o.Target
-	s := spot{shown: target}
+	target := o.file()
+	s := spot{shown: o.Target, far: o.Beside != ""}
 	if target == "" {
 		err := errors.New("the output has no name")
 		return s, &Error{Op: "open", Path: target, Err: err, Hint: "name a file, or - for standard output"}
@@ -163,14 +172,16 @@ func (s *spot) checkFolder(files paths) error {
 
 // checkFiles looks at what stands at the target and aside.
 func (s *spot) checkFiles(files paths) error {
-	info, err := regular(files, s.target)
-	if err != nil {
-		return err
+	if !s.far {
+		info, err := regular(files, s.target)
+		if err != nil {
+			return err
+		}
+		if info != nil {
+			s.mode = info.Mode().Perm()
+		}
 	}
-	if info != nil {
-		s.mode = info.Mode().Perm()
-	}
-	info, err = regular(files, s.partial)
+	info, err := regular(files, s.partial)
 	if err != nil || info == nil {
 		return err
 	}

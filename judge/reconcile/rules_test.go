@@ -286,6 +286,7 @@ func sliceCases() []ruleCase {
 	}
 	doubtful := func(s *S) { s.OpenCount, s.Open = 1, []string{"id [0, 9) is UNKNOWN: no end mark"} }
 	lost := func(s *S) { doubtful(s); s.Lost = true }
+	halved := func(s *S) { s.Halved, s.Parts, s.Fresh = true, 2, 0 }
 	between, blind := func(s *S) { s.Between = 2 }, func(s *S) { s.Blind = true }
 	declared := func(s *S) { s.Weakest = reconcile.Declared }
 	within := func(f reconcile.Facts, items int64) reconcile.Facts {
@@ -321,6 +322,8 @@ func sliceCases() []ruleCase {
 		{"RC054", "a range whose own total moved", cut(moved, 250, one(same, func(s *S) { s.Unsure = []string{"id [0, 99) declares 80 items, and its slices hold 79"} })), u, u},
 		{"RC055", "the parameters are ignored", cut(still, 250, func(s *S) { s.Ignored = "3 slices declare 900 together" }), tr, tr},
 		{"RC055", "items that stray", cut(moved, 250, one(same, func(s *S) { s.Strays = 2 })), u, u},
+		{"RC050", "a whole that ended by its own word, and slices that brought nothing new", cut(none, 250, halved), c, c},
+		{"RC056", "and held items are in no slice any more", cut(none, 250, one(halved, func(s *S) { s.Stirred = true })), u, u},
 		{"RC056", "nothing counts the outside", cut(none, 250, nil), u, u},
 		{"RC056", "the total moved, and no moment could be compared", cut(moved, 251, nil), u, u},
 		{"RC056", "as many are held as were ever declared, and what went may hide what is outside", cut(moved, 252, nil), u, u},

@@ -96,6 +96,8 @@ func (r *ruler) halved(s *Slices) {
 	switch {
 	case s.OpenCount+s.Irreducible+s.Left > 0 || s.Ignored != "" || s.Untiled != "" || s.Strays > 0:
 		r.wonder("RC056", "the whole ended by its own word, nothing counts it, and its slices did not settle whether that is a cap")
+	case s.Stirred:
+		r.wonder("RC056", "the whole ended by its own word, nothing counts it, and its slices show that the source moved meanwhile: what slipped past the whole may lie in no slice")
 	case s.Parts < 2:
 		r.wonder("RC056", "the whole ended by its own word, nothing counts it, and slices could not show whether that is a cap: fewer than two of them held anything")
 	default:
@@ -111,6 +113,7 @@ func (r *ruler) slices() {
 	if s == nil {
 		return
 	}
+	r.say("RC063", judge.Unknown, "read in %s, cut %s", count(int64(s.Leaves), "slice"), times(s.Splits))
 	if s.Halved && s.Fresh == 0 {
 		r.halved(s)
 		return
@@ -133,7 +136,6 @@ func (r *ruler) slices() {
 		r.wonder("RC054", "%s inside the range and were held, and no slice gave them: they are gone, or a slice leaves its own items out", lay(s.Vanished))
 	}
 	r.outside(s)
-	r.say("RC063", judge.Unknown, "read in %s, cut %s", count(int64(s.Leaves), "slice"), times(s.Splits))
 	if s.OpenCount+s.Irreducible+s.Left == 0 && s.Ignored == "" && s.Untiled == "" {
 		r.prove(s.Weakest, "RC050", "%s tile what was asked for, and each came to its own end (%s)%s", count(int64(s.Leaves), "slice"), s.Weakest, r.lacking(s))
 	}

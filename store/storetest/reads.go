@@ -130,10 +130,17 @@ func (s suite) testPages(t *testing.T) {
 		for _, seq := range c.want {
 			want = append(want, all[seq-1])
 		}
-		same(t, what, list.Attempts, want)
-		same(t, what+" total, rest", []int64{list.Total, list.Rest}, []int64{c.total, c.rest})
+		same(t, what, list, want)
+		if len(list) > 0 {
+			c.filter.After = list[len(list)-1].Seq
+		}
+		same(t, what+" total, rest", counted(t, h, run, c.filter), []int64{c.total, c.rest})
 	}
-	same(t, "no such run", pages(t, h, "none", store.PageFilter{}), store.PageList{})
+	same(t, "no such run", pages(t, h, "none", store.PageFilter{}), []reconcile.Attempt(nil))
+	same(t, "no such run", counted(t, h, "none", store.PageFilter{After: 1}), []int64{0, 0})
+	if _, _, err := h.CountPages(t.Context(), run, store.PageFilter{Outcome: "fine"}); err == nil {
+		t.Error("counted an outcome that there is not")
+	}
 }
 
 // Listing in parts of any length gives each attempt once, in order.
@@ -144,14 +151,12 @@ func (s suite) testPagesWalk(t *testing.T) {
 		after := int64(0)
 		for {
 			list := pages(t, h, run, store.PageFilter{After: after, Limit: limit})
-			got = append(got, list.Attempts...)
-			if int64(len(got))+list.Rest != list.Total {
-				t.Fatalf("limit %d: %d listed, %d to come, %d in all", limit, len(got), list.Rest, list.Total)
-			}
-			if list.Rest == 0 {
+			if len(list) == 0 {
 				break
 			}
+			got = append(got, list...)
 			after = got[len(got)-1].Seq
+			same(t, fmt.Sprintf("limit %d, after %d", limit, after), counted(t, h, run, store.PageFilter{After: after}), []int64{30, int64(30 - len(got))})
 		}
 		same(t, fmt.Sprintf("limit %d", limit), got, all)
 	}

@@ -20,7 +20,8 @@ type Reader interface {
 	RunByID(ctx context.Context, ref string) (store.Info, error)
 	LastComplete(ctx context.Context, name string) (store.Info, error)
 	Report(ctx context.Context, run string) (reconcile.Report, error)
-	Pages(ctx context.Context, run string, f store.PageFilter) (store.PageList, error)
+	Pages(ctx context.Context, run string, f store.PageFilter) ([]reconcile.Attempt, error)
+	CountPages(ctx context.Context, run string, f store.PageFilter) (total, rest int64, err error)
 	Totals(ctx context.Context, run string, limit int) (store.TotalList, error)
 	Events(ctx context.Context, run string, limit int) (store.EventList, error)
 	Drifts(ctx context.Context, run string) ([]store.Drift, error)
@@ -229,19 +230,31 @@ func withoutKeys(attempts ...reconcile.Attempt) []reconcile.Attempt {
 }
 
 // pages lists the attempts of a run.
-func pages(t T, h handle, run string, f store.PageFilter) store.PageList {
+func pages(t T, h handle, run string, f store.PageFilter) []reconcile.Attempt {
 	t.Helper()
 	list, err := h.Pages(context.Background(), run, f)
 	noError(t, err)
 	return list
 }
 
-// keys gathers what a resume yields.
-func keys(t T, r store.Resume) [][]byte {
+// counted is how many attempts of a run a filter lets through: by outcome, and
+// after After too.
+func counted(t T, h handle, run string, f store.PageFilter) []int64 {
 	t.Helper()
-	var all [][]byte
+	total, rest, err := h.CountPages(context.Background(), run, f)
+	noError(t, err)
+	return []int64{total, rest}
+}
+
+// keys gathers what a resume yields.
+func keys(t T, r store.Resume) []byte {
+	t.Helper()
+	var all []byte
 	noError(t, r.Keys(func(k []byte) error {
-		all = append(all, k)
+		if len(k) == 0 || len(k)%16 != 0 {
+			t.Fatalf("%d bytes of keys", len(k))
+		}
+		all = append(all, k...)
 		return nil
 	}))
 	return all

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"lastdrop/internal/sink"
 )
 
 // Command is a program and its arguments. No shell reads them.
@@ -22,16 +24,13 @@ type Command struct {
 	Stop func() error
 }
 
-const (
-	askEvery = 50 * time.Millisecond
-	// lastWord is how long the output of a killed command is waited for, should something that it started still hold it.
-	lastWord = 500 * time.Millisecond
-)
+// lastWord is how long the output of a killed command is waited for, should something that it started still hold it.
+const lastWord = 500 * time.Millisecond
 
 // Run starts the command, writes it a line an item, and waits for its end. It fails with what the command said last when the command
 // ends with another status than 0, or before it was given everything. What the command writes goes nowhere else.
 func (c Command) Run(items func(each func(line []byte) error) error) error {
-	ctx, done := c.until()
+	ctx, done := sink.Until(c.Stop)
 	defer done()
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -46,7 +45,7 @@ func (c Command) Run(items func(each func(line []byte) error) error) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("output.exec: %w", err)
 	}
-	given, source, sink := feed(in, items)
+	given, source, refused := feed(in, items)
 	if source != nil {
 		// The command must not take a part for the whole: it is ended before it can see the end of its input.
 		_ = cmd.Cancel()
@@ -60,42 +59,26 @@ func (c Command) Run(items func(each func(line []byte) error) error) error {
 		return context.Cause(ctx)
 	case err != nil:
 		return fmt.Errorf("output.exec: %s ended with %s%s", c.Args[0], status(err), said.text())
-	case sink != nil || (closed != nil && !errors.Is(closed, os.ErrClosed)):
+	case refused != nil || (closed != nil && !errors.Is(closed, os.ErrClosed)):
 		return fmt.Errorf("output.exec: %s ended with status 0 before it had read all items (%d were written)%s", c.Args[0], given, said.text())
 	}
 	return nil
 }
 
-// until gives a context that ends, with the error of Stop as its cause, once that says something. done ends the asking.
-func (c Command) until() (ctx context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	if c.Stop != nil {
-		go func() {
-			for ctx.Err() == nil {
-				if err := c.Stop(); err != nil {
-					cancel(err)
-				}
-				time.Sleep(askEvery)
-			}
-		}()
-	}
-	return ctx, func() { cancel(nil) }
-}
-
 // feed writes the items, and tells apart what failed: reading them, or writing them.
-func feed(w io.Writer, items func(each func(line []byte) error) error) (given int64, source, sink error) {
+func feed(w io.Writer, items func(each func(line []byte) error) error) (given int64, source, refused error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	err := items(func(line []byte) error {
-		if _, sink = out.Write(line); sink == nil {
-			sink = out.WriteByte('\n')
+		if _, refused = out.Write(line); refused == nil {
+			refused = out.WriteByte('\n')
 		}
-		if sink == nil {
+		if refused == nil {
 			given++
 		}
-		return sink
+		return refused
 	})
-	if sink != nil {
-		return given, nil, sink
+	if refused != nil {
+		return given, nil, refused
 	}
 	if err != nil {
 		return given, err, nil

@@ -102,7 +102,7 @@ func TestStopped(t *testing.T) {
 		"does not read": {`touch "$0"; exec sleep 60`, 1_000_000},
 		"does not end":  {`cat >/dev/null; touch "$0"; sleep 60`, 1},
 		"child":         {`touch "$0"; cat >/dev/null; sleep 60 & wait`, 1_000_000},
-		"child reads":   {`(cat >"$0.got"; echo end >"$0.end") & touch "$0"; wait`, -1},
+		"child reads":   {`exec 3<&0; (cat <&3 >"$0.got"; echo end >"$0.end") & touch "$0"; wait`, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun := filepath.Join(t.TempDir(), "begun")

@@ -30,6 +30,11 @@ var ErrItem = errors.New("an item is not one JSON value")
 
 // Columns collects what the items of a run have in common. The zero Columns has none.
 type Columns struct {
+	// Limit is how many keys become columns of their own; 0 is [Most].
+	Limit int
+	// Seen, if set, is told each member that Add comes across, and its column: -1 beyond the limit.
+	Seen func(column int, key, v jsonscan.Value)
+
 	cols    []column
 	byName  map[string]int // decoded
 	byText  map[string]int // as it stands in the items, with quotes
@@ -49,7 +54,10 @@ type column struct {
 func (c *Columns) Add(item []byte) error {
 	c.items++
 	twice, rest := false, false
-	err := c.members(item, func(i int, _, v jsonscan.Value) {
+	err := c.members(item, func(i int, key, v jsonscan.Value) {
+		if c.Seen != nil {
+			c.Seen(i, key, v)
+		}
 		if i < 0 {
 			rest = true
 			return
@@ -102,7 +110,7 @@ func (c *Columns) column(key jsonscan.Value, grow bool) int {
 	i, ok := c.byName[name]
 	switch {
 	case ok:
-	case !grow || len(c.cols) == Most:
+	case !grow || len(c.cols) == c.limit():
 		return -1
 	default:
 		i = c.add(name)
@@ -111,6 +119,13 @@ func (c *Columns) column(key jsonscan.Value, grow bool) int {
 		c.byText[string(key.Raw)] = i
 	}
 	return i
+}
+
+func (c *Columns) limit() int {
+	if c.Limit == 0 {
+		return Most
+	}
+	return c.Limit
 }
 
 func (c *Columns) add(name string) int {
@@ -184,7 +199,7 @@ func (c *Columns) Notes() []string {
 	}{
 		{c.twice, "%s named a key twice: its last value stands"},
 		{c.scalars, "%s came as no object: the column " + Value + " holds them"},
-		{c.rest, fmt.Sprintf("%%s had keys beyond the first %d: they stand as an object in the column %s", Most, Rest)},
+		{c.rest, fmt.Sprintf("%%s had keys beyond the first %d: they stand as an object in the column %s", c.limit(), Rest)},
 	} {
 		if n.count > 0 {
 			notes = append(notes, fmt.Sprintf(n.text, count(n.count)))

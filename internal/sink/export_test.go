@@ -1,0 +1,4 @@
+package sink
+
+// OddJSON are items as sources really send them.
+var OddJSON = oddJSON
