@@ -238,11 +238,15 @@ func (c change) apply(data []byte) []byte {
 // cut lays down what a power cut leaves after some changes.
 func (k *killStory) cut(log []change) {
 	k.t.Helper()
-	names, durable := map[string]*node{}, map[string]*node{}
-	rename := func(c change, names map[string]*node, made map[string]*node) {
+	// A named change is of a name: made is the file that it makes.
+	type named struct {
+		change
+		made *node
+	}
+	rename := func(c named, names map[string]*node) {
 		switch c.op {
 		case "create":
-			names[c.name] = made[c.name]
+			names[c.name] = c.made
 		case "rename":
 			names[c.to] = names[c.name]
 			delete(names, c.name)
@@ -250,29 +254,24 @@ func (k *killStory) cut(log []change) {
 			delete(names, c.name)
 		}
 	}
+	names := map[string]*node{}
 	if k.old {
-		old := []byte(killOld)
-		names[k.path(k.name())] = &node{data: old, durable: old}
+		names[k.path(k.name())] = &node{data: []byte(killOld), durable: []byte(killOld)}
 	}
-	durable = maps.Clone(names)
-	type named struct {
-		change
-		made map[string]*node
-	}
-	var waiting []named
+	durable := maps.Clone(names)
+	var waiting []named // for an fsync of the folder
 	for _, c := range log {
 		n := names[c.name]
 		switch c.op {
 		case "create":
 			if n == nil {
-				w := named{c, map[string]*node{c.name: {}}}
-				rename(c, names, w.made)
-				waiting = append(waiting, w)
+				waiting = append(waiting, named{c, &node{}})
+				rename(waiting[len(waiting)-1], names)
 			}
 		case "rename", "remove":
 			if n != nil {
-				rename(c, names, nil)
 				waiting = append(waiting, named{c, nil})
+				rename(waiting[len(waiting)-1], names)
 			}
 		case "syncdir":
 			durable, waiting = maps.Clone(names), nil
@@ -288,7 +287,7 @@ func (k *killStory) cut(log []change) {
 	}
 	for _, w := range waiting[:k.rng.IntN(len(waiting)+1)] {
 		if w.op == "create" || durable[w.name] != nil {
-			rename(w.change, durable, w.made)
+			rename(w, durable)
 		}
 	}
 	entries, err := os.ReadDir(k.dir)
