@@ -131,7 +131,8 @@ func (c *killing) tell() {
 			most += 3 // asked ahead, for nothing
 		}
 		if asked := len(c.source.requests()); asked > most {
-			k.fatalf("%d requests to go on from %d held pages; undisturbed it takes %d in all", asked, len(k.held.urls), c.calm[k.way].requests)
+			k.fatalf("%d requests to go on from %d held pages; undisturbed it takes %d in all: %s",
+				asked, len(k.held.urls), c.calm[k.way].requests, strings.Join(c.source.requests(), "\n"))
 		}
 	}
 	k.checkEnd()
@@ -261,6 +262,7 @@ func (k *killStory) drain(at instant) (killed bool) {
 		<-gone
 		k.fatalf("it did not end within a minute")
 	}
+	k.source.CloseClientConnections() // a request of the dead that the server has not read yet is none of the next process
 	k.exit = cmd.ProcessState.ExitCode()
 	killed = k.exit == -1
 	k.log = append(k.log, fmt.Sprintf("%s after %s, %d turns, %d requests: killed %v, %d requests", at.name, at.pause, at.turns, at.after, killed, len(k.source.requests())))
