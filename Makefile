@@ -1,9 +1,11 @@
-# make build | check | test | fuzz | worlds | bench | postgresql
+# make build | check | test | fuzz | worlds | soak | bench | postgresql
 GO        ?= go
 FUZZTIME  ?= 5s
 WORLDS    ?= 24000
+KILLS     ?= 1000
+CUTS      ?= 1000
 
-.PHONY: build check format vet lint race e2e test fuzz worlds bench postgresql
+.PHONY: build check format vet lint race e2e test fuzz worlds soak bench postgresql
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lastdrop ./cmd/lastdrop
@@ -44,6 +46,11 @@ fuzz:
 # the one law over many random hostile worlds
 worlds:
 	$(GO) test ./fetcher -run '^TestLaw$$' -count=1 -timeout 60m -v -worlds $(WORLDS)
+
+# SIGKILL at random instants, and power cuts (with strace); prints what was lost and doubled, and ends by itself
+soak: build
+	$(GO) test ./cmd/lastdrop -run '^(TestKilledAnywhere|TestPowerCut)$$' -count=1 -v -timeout 90m \
+	  -kills $(KILLS) -kill-time 40m -power-cuts $(CUTS) -lastdrop $(CURDIR)/bin/lastdrop
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/jsonscan ./fetcher ./store ./internal/sink ./judge

@@ -23,7 +23,7 @@ func TestFileTooLarge(t *testing.T) {
 	for _, ending := range []string{".csv", ".db"} {
 		t.Run(ending, func(t *testing.T) {
 			met := map[string]int{}
-			sizes := []int{10, 300, 2_000, 2_800, 3_600, 4_400, 5_600}
+			sizes := []int{10, 300, 700, 1_000, 1_300, 1_800}
 			for _, kib := range sizes {
 				n := newNoRoom(t, s, "many", ending)
 				code, said := n.run(t, `ulimit -f $BLOCKS; exec lastdrop drain $DIR/pull.yaml --db $DIR/room/runs.db`, kib)

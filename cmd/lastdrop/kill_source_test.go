@@ -16,6 +16,7 @@ import (
 // A source serves the same items in four ways and remembers what it was asked for:
 //
 //	/offset  by offset, with a total
+//	/wide    the same, for more than one request at once
 //	/cursor  by cursor, with a total
 //	/sliced  by offset, with a total, and only the first items of what since and until ask for
 //	/each/V  by offset, with a total; the items of V alone
@@ -36,7 +37,7 @@ const (
 	killItems = 1_509 // a source
 	killPage  = 20
 	killReach = 300    // of /sliced
-	manyItems = 40_000 // of /many
+	manyItems = 12_000 // of /many
 	killStep  = 7      // between two values of the key of slices
 )
 
@@ -150,8 +151,10 @@ func (s *source) killConfig(way, output string) string {
 	case "sliced":
 		pages = fmt.Sprintf(paging, killPage, fmt.Sprintf(", reach: %d", killReach)) +
 			fmt.Sprintf("slice: {by: at, type: int, from: 0, to: %d, params: {since: \"{from}\", until: \"{to}\"}}\n", killItems*killStep)
+	case "wide":
+		pages += "limits: {concurrency: 4}\n"
 	case "many":
-		pages = fmt.Sprintf(paging, 4_000, "")
+		pages = fmt.Sprintf(paging, 2_000, "")
 	case "each":
 		path = "each/{v}"
 		pages += fmt.Sprintf("for_each: {as: v, values: [%s]}\n", strings.Join(killValues, ", "))

@@ -52,7 +52,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-var killWays = []string{"offset", "cursor", "sliced", "each"}
+var killWays = []string{"offset", "wide", "cursor", "sliced", "each"}
 
 // A calm is a run that nobody disturbed.
 type calm struct {
@@ -83,6 +83,7 @@ type killStory struct {
 	way, ending, dir string
 	old              bool     // something stood at the targets before
 	held             ledger   // at the last kill
+	good             bool     // the ledger called a run COMPLETE: a further one, which begins anew, must not take its items away
 	log              []string // what happened
 	stdout, stderr   bytes.Buffer
 	exit             int
@@ -120,12 +121,18 @@ func (c *killing) tell() {
 		if k.held = k.ledger(); k.held.open {
 			c.resumed++
 		}
-		k.checkTargets(false)
+		k.good = k.good || k.held.done
+		k.checkTargets(k.good)
 	}
 	if killed {
 		k.drain(instant{})
-		if asked, most := len(c.source.requests()), c.calm[k.way].requests-len(k.held.urls); asked > most {
-			k.fatalf("%d requests to go on from %d held pages; undisturbed it takes %d in all", asked, len(k.held.urls), c.calm[k.way].requests)
+		most := c.calm[k.way].requests - len(k.held.urls)
+		if k.way == "wide" {
+			most += 3 // asked ahead, for nothing
+		}
+		if asked := len(c.source.requests()); asked > most {
+			k.fatalf("%d requests to go on from %d held pages; undisturbed it takes %d in all: %s",
+				asked, len(k.held.urls), c.calm[k.way].requests, strings.Join(c.source.requests(), "\n"))
 		}
 	}
 	k.checkEnd()
@@ -255,6 +262,7 @@ func (k *killStory) drain(at instant) (killed bool) {
 		<-gone
 		k.fatalf("it did not end within a minute")
 	}
+	k.source.CloseClientConnections() // a request of the dead that the server has not read yet is none of the next process
 	k.exit = cmd.ProcessState.ExitCode()
 	killed = k.exit == -1
 	k.log = append(k.log, fmt.Sprintf("%s after %s, %d turns, %d requests: killed %v, %d requests", at.name, at.pause, at.turns, at.after, killed, len(k.source.requests())))
@@ -300,6 +308,7 @@ func (k *killStory) await(at instant, come, gone <-chan struct{}) {
 // A ledger is what the store knew at a kill.
 type ledger struct {
 	open bool            // there is a run to go on with
+	done bool            // the latest run is COMPLETE
 	urls map[string]bool // of the pages that it holds
 }
 
@@ -328,6 +337,7 @@ func (k *killStory) ledger() ledger {
 			whole = r
 		}
 	}
+	l.done = whole.State == store.Finished && whole.Verdict != nil && *whole.Verdict == judge.Complete
 	if l.open = whole.Unfinished(); !l.open {
 		return l
 	}

@@ -53,7 +53,7 @@ func (p *pull) output(run string, stop func() error) (sink.Options, error) {
 		}
 		o.Table = store
 	case table != "":
-		o.Table = &sqlite.Table{Path: p.target, Table: table, Run: run, ID: ids}
+		o.Table = &sqlite.Table{Path: p.target, Table: table, Run: run, ID: ids, Stop: stop}
 	}
 	if configs.Far(p.target) {
 		o.Beside = p.beside()

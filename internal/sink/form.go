@@ -50,6 +50,9 @@ type made struct {
 	form  Form  // or
 	table Table // one of them
 	kept  bool  // the lines are still held: the run may be resumed
+	// resumed: the lines, and a note behind them, are this run's. Those of an earlier run, which the ledger may call COMPLETE, are dropped, and its
+	// target stays under the gate.
+	resumed bool
 }
 
 // note stands as a line behind the lines of a made output.
@@ -67,7 +70,7 @@ func (m *made) begin() error {
 }
 
 func (m *made) disown() error {
-	if m.form == nil {
+	if m.form == nil || !m.resumed {
 		return nil
 	}
 	n, err := m.lastNote()

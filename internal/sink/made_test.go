@@ -273,6 +273,33 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestFreshRunLeavesTarget begins anew beside the lines of a run that was killed once its report was stored, before it dropped them: what that run
+// made is a good file, and no less replaces it.
+func TestFreshRunLeavesTarget(t *testing.T) {
+	for _, ending := range madeEndings {
+		target := filepath.Join(t.TempDir(), "x"+ending)
+		f := must(t, Options{Target: target, Form: formOf(target)})
+		write(t, f, `{"id":1,"pad":""}`, `{"id":2,"pad":""}`)
+		finish(t, f, true)
+		if err := f.Close(); err != nil { // and not Discard
+			t.Fatal(err)
+		}
+		good := read(t, target)
+		f = must(t, Options{Target: target, Form: formOf(target)})
+		write(t, f, `{"id":1,"pad":""}`)
+		m := syncMark(t, f)
+		same(t, "the target while a fresh run reads", read(t, target), good)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f = must(t, Options{Target: target, Form: formOf(target), Resume: &m, ResumeCommitted: true})
+		if out := finish(t, f, false); out.Committed {
+			t.Errorf("%s: %+v", ending, out)
+		}
+		same(t, "the target after less", read(t, target), good)
+	}
+}
+
 // TestBefore lets a command take the items: only of a run that is complete or may be anything, and the target only
 // after it.
 func TestBefore(t *testing.T) {

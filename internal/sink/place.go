@@ -217,7 +217,7 @@ func (a *aside) verify() error {
 	if _, err := a.h.Seek(0, io.SeekStart); err != nil {
 		return fault("read", a.path, err)
 	}
-	head := io.LimitReader(a.h, a.base.Length)
+	head := io.LimitReader(stoppable{a.h, a.stop}, a.base.Length)
 	if a.base.Sum != 0 {
 		return a.verifySum(head)
 	}

@@ -311,3 +311,22 @@ func TestMovedWhileWritten(t *testing.T) {
 		})
 	}
 }
+
+// TestStoppedWhileOpened: a large file is read to its mark before a run goes on, and a signal ends that.
+func TestStoppedWhileOpened(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "x.jsonl")
+	f := must(t, Options{Target: target})
+	write(t, f, "1")
+	m := syncMark(t, f)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	halt := errors.New("halt")
+	if _, err := Open(Options{Target: target, Resume: &m, Stop: func() error { return halt }}); !errors.Is(err, halt) {
+		t.Errorf("%v, want what it was stopped with", err)
+	}
+	f = must(t, Options{Target: target, Resume: &m})
+	write(t, f, "2")
+	finish(t, f, true)
+	same(t, "target", read(t, target), []byte("1\n2\n"))
+}

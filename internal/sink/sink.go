@@ -140,7 +140,7 @@ func open(files layer, o Options) (*File, error) {
 	}
 	f := &File{place: a, items: a.base.Items}
 	if o.made() {
-		f.place = &made{aside: a, form: o.Form, table: o.Table}
+		f.place = &made{aside: a, form: o.Form, table: o.Table, resumed: o.Resume != nil}
 	}
 	f.tally = tally{w: a, length: a.base.Length, sum: a.base.Sum}
 	f.w = a.format.writer(&f.tally)

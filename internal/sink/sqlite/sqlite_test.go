@@ -376,3 +376,34 @@ func TestBusy(t *testing.T) {
 		}
 	}
 }
+
+// TestCommitOutlivesPowerCut: with less than EXTRA the removal of SQLite's journal may be lost after the commit, and the journal then undoes it.
+// TestPowerCut of cmd/lastdrop shows that.
+func TestCommitOutlivesPowerCut(t *testing.T) {
+	db, err := at(t, "r1").open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var mode string
+	var level int
+	if err := errors.Join(db.QueryRow("PRAGMA journal_mode").Scan(&mode), db.QueryRow("PRAGMA synchronous").Scan(&level)); err != nil {
+		t.Fatal(err)
+	}
+	const extra = 3
+	if mode != "delete" || level != extra {
+		t.Errorf("journal %s, synchronous %d", mode, level)
+	}
+}
+
+// TestStoppedWhileReadBack: the table is there, and the run goes on to load it again.
+func TestStoppedWhileReadBack(t *testing.T) {
+	halt := errors.New("halt")
+	k := at(t, "r1", "id")
+	k.Stop = func() error { return halt }
+	if _, err := k.Load(of(`{"id":1}`)); !errors.Is(err, halt) {
+		t.Errorf("%v", err)
+	}
+	k.Stop = nil
+	loaded(t, k, `{"id":1}`, `{"id":2}`)
+}
