@@ -54,9 +54,15 @@ func (r *reading) checkCountRequest(t *Total) {
 	}
 }
 
+// mostConcurrency is the most requests that may be under way at once.
+const mostConcurrency = 100
+
 func (r *reading) checkLimits(l *Limits) {
 	r.atLeast("limits.burst", int64(l.Burst), 1)
 	r.atLeast("limits.concurrency", int64(l.Concurrency), 1)
+	if l.Concurrency > mostConcurrency {
+		r.bad("limits.concurrency", fmt.Sprintf("is above %d", mostConcurrency), "no server is asked for more pages at once")
+	}
 	r.atLeast("limits.retries", int64(l.Retries), 0)
 	r.atLeast("limits.max_requests", l.MaxRequests, 0)
 	r.atLeast("limits.max_body", int64(l.MaxBody), 1)

@@ -130,11 +130,13 @@ func (r *reading) checkOutput(c *Config) {
 func (r *reading) checkTable(o *Output, format string) {
 	const most = 63 // bytes of a name in PostgreSQL
 	switch {
-	case !r.said("output.table"):
+	case !r.said("output.table") || o.To == "":
 	case !hasTable(format):
 		r.bad("output.table", "is for tables, and output.to names no database", "end output.to with one of "+strings.Join(sqliteFormats, ", ")+", or write postgres://…")
 	case !tablePattern.MatchString(o.Table) || format != Postgres && strings.HasPrefix(strings.ToLower(o.Table), "sqlite_"):
 		r.bad("output.table", r.quote(o.Table)+" is no name for a table", "use letters, digits, dots, dashes and underscores; sqlite_ at the beginning is SQLite's own")
+	case format == Postgres && strings.Contains(o.Table, "."):
+		r.bad("output.table", r.quote(o.Table)+" names no schema by its dot", "write the table alone, and its schema in the address: postgres://…?search_path=SCHEMA")
 	case format == Postgres && len(o.Table) > most:
 		r.bad("output.table", "is too long a name for a table", "PostgreSQL takes 63 letters")
 	}

@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"lastdrop/adapters"
 	"lastdrop/judge"
@@ -28,6 +31,7 @@ type flight struct {
 	at     adapters.Position
 	size   int // that was asked for, and the overlap
 	lap    int
+	began  time.Time
 	cancel context.CancelFunc
 	done   chan struct{}
 	raw    raw // once done is closed
@@ -48,14 +52,19 @@ func (f *flight) wait(ctx context.Context) (raw, error) {
 	}
 }
 
-// failed reports a flight that has come back with nothing that could be a page.
-func (f *flight) failed() bool {
+// landed reports whether a flight has come back.
+func (f *flight) landed() bool {
 	select {
 	case <-f.done:
-		return f.raw.err != nil || f.raw.short || f.raw.status >= 300
+		return true
 	default:
 		return false
 	}
+}
+
+// failed reports a flight that has come back with nothing that could be a page.
+func (f *flight) failed() bool {
+	return f.landed() && (f.raw.err != nil || f.raw.short || f.raw.status >= 300)
 }
 
 // flights are what is under way, in the order of positions.
@@ -63,7 +72,15 @@ type flights struct {
 	list  []*flight
 	spare []*flight // memory for the next list
 	wg    sync.WaitGroup
+	// steady is how many pages in a row moved the walk on by as many items as the
+	// one before; stride is by how many. trust is how many it takes to guess where
+	// further pages begin: more once a guess was wrong.
+	steady, trust int
+	stride        int64
 }
+
+// trustAfter is how many equal pages it takes to guess again after a wrong guess.
+const trustAfter = 8
 
 // take hands over the flight of a request, if there is one.
 func (fs *flights) take(r adapters.Request) *flight {
@@ -85,20 +102,35 @@ func (fs *flights) land() {
 }
 
 // askAhead asks for what the walk will ask for next, and throws away what it
-// will not.
+// will not. Where a page was not held and the source stands still, what is under
+// way stays: the walk may come to it yet.
 func (d *drain) askAhead(ctx context.Context, st step) {
 	d.client.need.Store(d.need())
+	still := d.standsStill()
+	if !st.hold && !d.state.Done && still {
+		return
+	}
+	d.ahead.moved(d.state.At.Offset - d.state.GoodAt.Offset)
 	had := d.ahead.list
 	d.ahead.list = d.ahead.spare[:0]
-	if st.hold && d.mayAskAhead() {
-		d.want(ctx, had)
+	if !still {
+		d.drop(had)
+		clear(had)
 	}
-	for _, f := range had {
-		if f != nil {
-			d.drop(f)
-		}
+	if st.hold && d.mayAskAhead() {
+		d.want(ctx, had, still)
+	}
+	if d.drop(had) && !d.state.Done {
+		d.ahead.trust, d.ahead.steady = trustAfter, 0 // the guess was wrong
 	}
 	d.ahead.spare = had[:0]
+}
+
+// moved takes up by how many items a page moved the walk on.
+func (fs *flights) moved(stride int64) {
+	if fs.steady++; stride != fs.stride {
+		fs.steady, fs.stride = 0, stride
+	}
 }
 
 // mayAskAhead reports whether the next request is sure to be what the state says
@@ -134,21 +166,32 @@ func (d *drain) room() int64 {
 }
 
 // want lists the next requests of the walk: those of had that are under way
-// already, taken out of it, and new ones.
-func (d *drain) want(ctx context.Context, had []*flight) {
+// already, taken out of it, and new ones, as many as may be under way at once.
+// Those that are there are kept, however few new ones may be sent: they show how
+// the source stands.
+func (d *drain) want(ctx context.Context, had []*flight, still bool) {
 	s := d.state
-	size, lap := d.askSize(), d.overlap()
-	for n := range min(d.room(), int64(d.wide())) {
+	size, lap, wide := d.askSize(), d.overlap(), int64(1)
+	if still && d.ahead.steady >= d.ahead.trust {
+		wide = min(d.room(), int64(d.client.pace.width()))
+	}
+	for n := range int64(d.opt.Client.Concurrency) {
 		at := s.At
+		if n > 0 && len(d.ahead.list) == 0 {
+			return // no budget for the first
+		}
 		if n > 0 {
-			if at = d.later(n); at.Offset >= s.PassTotals.Last {
-				return
+			if at = d.later(n); !still || at.Offset >= s.PassTotals.Last || s.lap != lap || d.ahead.list[0].req.Size != s.GoodSize {
+				return // the last page does not show where further ones begin
 			}
 		}
 		f := pick(had, at, size, lap)
+		if f == nil && n >= wide {
+			continue
+		}
 		if f == nil {
 			req, err := d.reader.Style().Request(at, size, lap)
-			if err != nil {
+			if err != nil || d.room() < 1 {
 				return // the walk will say what is wrong
 			}
 			f = &flight{req: req, at: at, size: size, lap: lap}
@@ -175,17 +218,12 @@ func samePlace(a, b adapters.Position) bool {
 	return a.Offset == b.Offset && a.Number == b.Number && a.Size == b.Size && a.URL == b.URL && bytes.Equal(a.Cursor, b.Cursor) && bytes.Equal(a.Pin, b.Pin)
 }
 
-// wide is how many requests may be under way: one where only the answer at hand
-// says where to go on, or the source is not known to stand still.
-func (d *drain) wide() int {
+// standsStill reports whether positions can be computed ahead, and nothing has
+// shown that the source moves.
+func (d *drain) standsStill() bool {
 	s := d.state
-	if !d.shape.rank || s.Page < 1 || s.Pass > 1 || s.Bad > 0 || s.Followed || s.Empties > 0 || len(d.shape.pages.OffsetAdvance) > 0 {
-		return 1
-	}
-	if !s.Move.Clean() || !s.Everything.Clean() || !s.PassTotals.Believed() || s.PassTotals.Min != s.PassTotals.Max || s.At.Offset <= s.GoodAt.Offset {
-		return 1
-	}
-	return d.client.pace.width()
+	return d.shape.rank && s.Page >= 1 && s.Pass == 1 && s.Bad == 0 && !s.Followed && s.Empties == 0 && len(d.shape.pages.OffsetAdvance) == 0 &&
+		s.Move.Clean() && s.Everything.Clean() && s.PassTotals.Believed() && s.PassTotals.Min == s.PassTotals.Max && s.At.Offset > s.GoodAt.Offset
 }
 
 // later is the place n pages behind the one where the walk stands, if they are
@@ -203,7 +241,7 @@ func (d *drain) later(n int64) adapters.Position {
 // fly sends a request: one try, on which the walk decides when it gets there.
 func (d *drain) fly(ctx context.Context, f *flight) {
 	ctx, f.cancel = context.WithCancel(ctx)
-	f.done = make(chan struct{})
+	f.began, f.done = time.Now(), make(chan struct{})
 	d.ahead.wg.Add(1)
 	go func() {
 		defer d.ahead.wg.Done()
@@ -212,36 +250,109 @@ func (d *drain) fly(ctx context.Context, f *flight) {
 	}()
 }
 
-// drop gives a flight up. It was a request all the same, and has a row.
-func (d *drain) drop(f *flight) {
+// drop gives flights up; nil ones are none. It reports whether one of them was a
+// page that the walk could have come to.
+func (d *drain) drop(list []*flight) (wrong bool) {
+	for _, f := range list {
+		if f != nil {
+			wrong = wrong || !f.failed()
+			d.dropOne(f)
+		}
+	}
+	return wrong
+}
+
+// dropOne gives a flight up. It was a request all the same, and has a row. What a
+// whole page shows is remembered: if the same request is answered in another way
+// later, the source has moved.
+func (d *drain) dropOne(f *flight) {
+	landed := f.landed()
 	f.cancel()
 	<-f.done
 	if !f.raw.sent {
 		return
 	}
-	outcome, cause := reconcile.Refused, "asked for ahead of the walk, which went elsewhere"
+	s := d.state
+	at := s.At
+	s.At = f.at // as it was asked for
+	a := answer{raw: f.raw}
+	outcome, cause := reconcile.Unused, "asked for ahead of the walk, which went elsewhere"
 	switch {
+	case !landed:
+		a.body, a.mem = nil, nil
 	case f.raw.status != 0 && limited(f.raw):
 		outcome, cause = reconcile.Limited, "asked for ahead of the walk, and refused by a rate limit"
 		d.limit()
-	case f.raw.status >= 300 || f.raw.short:
+	case f.failed():
 		outcome, cause = reconcile.Failed, fmt.Sprintf("asked for ahead of the walk, in vain: status %d", f.raw.status)
+	default:
+		if a = d.read(f.at, f.req, f.raw, time.Now()); a.kind == kindPage {
+			d.remember(f.req, &a.page)
+		}
 	}
-	s := d.state
+	if a.started.IsZero() {
+		a.started = f.began
+	}
 	s.Counts.Requests++
-	s.Counts.Bytes += f.raw.wire
-	d.run.Seq++
-	d.add(reconcile.Attempt{
-		Seq: d.run.Seq, Slice: d.slice(), Pass: d.passOf(), Page: s.Page + 1, Started: f.raw.started, Duration: f.raw.duration,
-		URL: d.hide(firstOf(f.raw.url, f.req.URL)), Position: clip(d.hide(describe(f.at)), 160), Offset: f.at.Offset,
-		SizeAsked: f.req.Size, Status: f.raw.status, BytesRead: f.raw.wire, BytesExpected: f.raw.expected,
-		Outcome: outcome, Action: judge.ActionContinue, Cause: cause,
-	})
+	s.Counts.Bytes += a.wire
+	row := d.row(f.req, &a)
+	row.Try, row.Outcome, row.Action, row.Cause = 1, outcome, judge.ActionContinue, cause
+	d.add(row)
+	s.At = at
+}
+
+// rememberMost is how many answers that were thrown away are remembered.
+const rememberMost = 64
+
+// remember keeps what a page that is thrown away showed.
+func (d *drain) remember(r adapters.Request, p *adapters.Page) {
+	s := d.state
+	if s.Thrown == nil {
+		s.Thrown = map[string]uint64{}
+	}
+	if len(s.Thrown) < rememberMost {
+		s.Thrown[requestKey(r)] = d.shows(p)
+	}
+}
+
+// recall holds a page against what the same request was answered before, when that
+// was thrown away: if they differ, the source has moved in between.
+func (d *drain) recall(r adapters.Request, p *adapters.Page) {
+	s, k := d.state, requestKey(r)
+	was, ok := s.Thrown[k]
+	if !ok {
+		return
+	}
+	delete(s.Thrown, k)
+	if was != d.shows(p) {
+		s.Move.Moved++
+		s.Move.Unverified++
+		d.event("shift", "a page that was asked for ahead came with other items now: the source has moved")
+	}
+}
+
+// shows is the hash of the identities on a page and of its total.
+func (d *drain) shows(p *adapters.Page) uint64 {
+	h := xxh3.New()
+	for _, it := range p.Items {
+		var k key
+		k, d.seen.buf = identity(it, d.opt.Seed, d.seen.buf)
+		h.Write(k[:])
+	}
+	if t, ok := mainTotal(p); ok {
+		fmt.Fprint(h, t.Value)
+	}
+	return h.Sum64()
+}
+
+// requestKey names a request, without a secret that it may hold.
+func requestKey(r adapters.Request) string {
+	return strconv.FormatUint(xxh3.HashString(r.Method+"\x00"+r.URL+"\x00"+string(r.Body)), 36)
 }
 
 // limit takes up a limit that the server has set.
 func (d *drain) limit() {
 	if d.client.pace.slower() {
-		d.event("wait", fmt.Sprintf("a rate limit: %d requests at once from now on", d.client.pace.width()))
+		d.event("wait", fmt.Sprintf("a rate limit: down to %d at once for the time being", d.client.pace.width()))
 	}
 }

@@ -44,12 +44,12 @@ type gate struct {
 	mu          sync.Mutex
 	cond        *sync.Cond
 	here, most  int
-	asked, wait int // requests so far; how many to wait for, from the second on
-	left        int // requests that are still to come, as far as is known
+	asked, wait int // requests so far; how many to wait for
+	free        int // of them, the first ones pass at once
 }
 
-func newGate(wait, left int) *gate {
-	g := &gate{wait: wait, left: left}
+func newGate(wait, free int) *gate {
+	g := &gate{wait: wait, free: free}
 	g.cond = sync.NewCond(&g.mu)
 	return g
 }
@@ -61,7 +61,7 @@ func (g *gate) pass(h http.HandlerFunc) http.HandlerFunc {
 		g.here++
 		g.most = max(g.most, g.here)
 		g.cond.Broadcast()
-		for g.asked > 1 && g.most < min(g.wait, g.left) {
+		for g.asked > g.free && g.most < g.wait {
 			g.cond.Wait()
 		}
 		g.mu.Unlock()
@@ -76,7 +76,7 @@ func (g *gate) pass(h http.HandlerFunc) http.HandlerFunc {
 // more, none is sent in vain, and items come in order.
 func TestAheadIsWide(t *testing.T) {
 	for name := range aheadSpecs("") {
-		g := newGate(4, 4)
+		g := newGate(4, 1+map[string]int{"offset": 1}[name]) // the first page that overlaps shows where the next ones begin
 		spec := aheadSpecs(serve(t, g.pass(paged(200))).URL)[name]
 		c := quick()
 		c.Concurrency = 4
@@ -221,5 +221,171 @@ func TestAheadUnderALimit(t *testing.T) {
 	}
 	if refused == 0 || refused > 40 {
 		t.Errorf("%d requests of %d were refused", refused, len(s.attempts))
+	}
+}
+
+// shifting is a source by page numbers that deletes a row and appends another one
+// when it is told to, so that its total stays.
+type shifting struct {
+	mu    sync.Mutex
+	rows  []int
+	asked map[string]int
+}
+
+func newShifting(n int) *shifting {
+	s := &shifting{asked: map[string]int{}}
+	for i := range n {
+		s.rows = append(s.rows, i)
+	}
+	return s
+}
+
+func (s *shifting) shift(at int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = append(slices.Delete(slices.Clone(s.rows), at, at+1), 1000+at)
+}
+
+func (s *shifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var page, limit int
+	_, _ = fmt.Sscan(r.FormValue("page"), &page)
+	_, _ = fmt.Sscan(r.FormValue("limit"), &limit)
+	s.asked[r.FormValue("page")]++
+	from := min(page*limit, len(s.rows))
+	part := s.rows[from:min(from+limit, len(s.rows))]
+	var list []string
+	for _, id := range part {
+		list = append(list, fmt.Sprintf(`{"id":%d}`, id))
+	}
+	fmt.Fprintf(w, `{"total":%d,"rows":[%s]}`, len(s.rows), strings.Join(list, ","))
+}
+
+// lost are the items below 1000 that lasted and are not held.
+func (s *shifting) lost(lines []string) (lost []int) {
+	for _, id := range s.rows {
+		if id < 1000 && !slices.Contains(lines, fmt.Sprintf(`{"id":%d}`, id)) {
+			lost = append(lost, id)
+		}
+	}
+	return lost
+}
+
+// TestAheadKeepsWhatCame: while a page is tried again, the source moves without a
+// trace in its total. The pages behind it had come, and are used as they were.
+func TestAheadKeepsWhatCame(t *testing.T) {
+	for _, status := range []int{429, 500, 503} {
+		src := newShifting(160)
+		var once sync.Once
+		h := func(w http.ResponseWriter, r *http.Request) {
+			failed := false
+			if r.FormValue("page") == "2" {
+				once.Do(func() {
+					for { // until the pages behind it were answered
+						src.mu.Lock()
+						n := len(src.asked)
+						src.mu.Unlock()
+						if n >= 15 {
+							break
+						}
+						time.Sleep(time.Millisecond)
+					}
+					src.shift(45)
+					failed = true
+				})
+			}
+			if failed {
+				w.WriteHeader(status)
+				return
+			}
+			src.ServeHTTP(w, r)
+		}
+		spec := aheadSpecs(serve(t, h).URL)["page"]
+		c := quick()
+		c.Concurrency = 16
+		o, s := options(t, spec, c)
+		f, err := Drain(context.Background(), o)
+		if lost := src.lost(s.lines); err != nil || ruled(f) == judge.Complete && len(lost) > 0 {
+			t.Errorf("after %d: %v with %v lost, %v", status, ruled(f), lost, err)
+		}
+		for page, n := range src.asked {
+			if n > 1 {
+				t.Errorf("after %d: page %s was asked for %d times", status, page, n)
+			}
+		}
+	}
+}
+
+// states keeps the last state beside what a store keeps.
+type states struct {
+	*store
+	state []byte
+	keys  [][]byte
+}
+
+func (s *states) Commit(ctx context.Context, c Checkpoint) error {
+	s.state = c.State
+	for _, a := range c.Attempts {
+		s.keys = append(s.keys, a.Keys)
+	}
+	return s.store.Commit(ctx, c)
+}
+
+// TestAheadAcrossAStop: what had come when a run was stopped has its rows, and is held
+// against what comes when it goes on.
+func TestAheadAcrossAStop(t *testing.T) {
+	src := newShifting(160)
+	ctx, cancel := context.WithCancel(context.Background())
+	var once sync.Once
+	h := func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("page") == "3" {
+			once.Do(func() {
+				for {
+					src.mu.Lock()
+					n := len(src.asked)
+					src.mu.Unlock()
+					if n >= 6 {
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(50 * time.Millisecond) // until they are read, most likely
+				cancel()
+				<-r.Context().Done()
+			})
+		}
+		src.ServeHTTP(w, r)
+	}
+	spec := aheadSpecs(serve(t, h).URL)["page"]
+	c := quick()
+	c.Concurrency = 4
+	o, s := options(t, spec, c)
+	kept := &states{store: s}
+	o.Ledger = kept
+	if f, err := Drain(ctx, o); err != nil || f.Stop.String() != "signal" {
+		t.Fatal(f.Stop, err)
+	}
+	unused := 0
+	for _, a := range s.attempts {
+		if a.Outcome.String() == "unused" {
+			unused++
+		}
+	}
+	if unused == 0 {
+		t.Errorf("no request ahead of the walk has a row: %d rows", len(s.attempts))
+	}
+	src.shift(5)
+	o.Resume = &Resume{State: kept.state, Keys: func(yield func([]byte) error) error {
+		for _, k := range kept.keys {
+			if err := yield(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	f, err := Drain(context.Background(), o)
+	if lost := src.lost(s.lines); err != nil || ruled(f) == judge.Complete && len(lost) > 0 {
+		t.Errorf("%v with %v lost, %v", ruled(f), lost, err)
 	}
 }

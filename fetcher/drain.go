@@ -26,6 +26,10 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 	defer d.client.close()
 	defer d.ahead.land()
 	err = d.loop(ctx)
+	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		d.drop(d.ahead.list) // what came of them is known, and has a row
+		d.ahead.list = nil
+	}
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		d.run.Done = false
 		d.state.stop(reconcile.StopSignal, "stopped by a signal")
@@ -277,6 +281,7 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 	if s.Checking {
 		return s.checked(), nil
 	}
+	d.recall(req, &a.page)
 	m := d.seen.match(a.page.Items, d.pass())
 	if d.spec.Items.Merge {
 		m.late(a.page.Clashes)
@@ -333,6 +338,7 @@ func (d *drain) endPass(ctx context.Context) {
 		d.markAfter(ctx)
 	}
 	s.capped(d.shape.pages.Reach)
+	s.holdToPageCount(d.shape)
 	if d.shape.keyset && s.Move.Moved > 0 && s.PassItems < s.PassTotals.Max && !(s.anchored(d.shape) && s.PassTotals.Explains(s.PassItems)) {
 		s.Move.Unverified++ // a keyset holds its place, but not all that was declared came by
 	}

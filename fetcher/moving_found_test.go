@@ -54,3 +54,29 @@ func TestGapInAMovingList(t *testing.T) {
 		}
 	}
 }
+
+// TestPageCountBesideAnEnd: an end word on empty pages is doubted where the server's
+// own page count says that more must be there.
+func TestPageCountBesideAnEnd(t *testing.T) {
+	for _, c := range []struct {
+		pages int // that the server counts; five of them hold ten rows each
+		want  judge.Verdict
+	}{{40, judge.Unknown}, {6, judge.Complete}, {5, judge.Complete}} {
+		h := func(w http.ResponseWriter, r *http.Request) {
+			page, _ := strconv.Atoi(r.FormValue("page"))
+			var rows []string
+			for i := 10 * page; page < 5 && i < 10*page+10; i++ {
+				rows = append(rows, fmt.Sprintf(`{"id":%d}`, i))
+			}
+			fmt.Fprintf(w, `{"rows":[%s],"pages":%d,"more":%v}`, strings.Join(rows, ","), c.pages, page+1 < c.pages)
+		}
+		spec := adapters.Spec{URL: serve(t, h).URL + "/rows",
+			Pages: adapters.Pages{Style: "page", NumberParam: "page", SizeParam: "limit", SizeStart: 10, SizeMin: 10, LastPath: "pages", MorePath: "more"},
+			Items: adapters.Items{Path: "rows", IDs: []string{"id"}}, Total: adapters.TotalSpec{None: true}}
+		o, s := options(t, spec, quick())
+		f, err := Drain(context.Background(), o)
+		if err != nil || ruled(f) != c.want || len(s.lines) != 50 {
+			t.Errorf("%d pages: %v with %d lines, want %v (%v)", c.pages, ruled(f), len(s.lines), c.want, err)
+		}
+	}
+}

@@ -139,6 +139,8 @@ func (d *drain) add(row reconcile.Attempt) {
 		c.Half++
 	case reconcile.Failed, reconcile.Limited:
 		c.Failed++
+	case reconcile.Unused:
+		c.Unused++
 	}
 	d.pending.Attempts = append(d.pending.Attempts, row)
 }

@@ -101,7 +101,7 @@ func addCounts(a, b reconcile.Counts) reconcile.Counts {
 	return reconcile.Counts{
 		Received: a.Received + b.Received, Distinct: a.Distinct + b.Distinct, Repeated: a.Repeated + b.Repeated,
 		NoID: a.NoID + b.NoID, Nulls: a.Nulls + b.Nulls, Rejected: a.Rejected + b.Rejected,
-		Held: a.Held + b.Held, Attempts: a.Attempts + b.Attempts, Half: a.Half + b.Half, Failed: a.Failed + b.Failed,
+		Held: a.Held + b.Held, Attempts: a.Attempts + b.Attempts, Half: a.Half + b.Half, Failed: a.Failed + b.Failed, Unused: a.Unused + b.Unused,
 		Requests: a.Requests + b.Requests, Bytes: a.Bytes + b.Bytes,
 	}
 }

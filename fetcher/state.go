@@ -81,7 +81,10 @@ type State struct {
 	Move       reconcile.Movement `json:"move"`
 	Everything reconcile.Movement `json:"everything"`
 
-	Unfilled    int                `json:"unfilled"`  // least size of a page of this pass that was not filled before its total
+	Unfilled int `json:"unfilled"` // least size of a page of this pass that was not filled before its total
+	// Thrown says, by request, what pages showed that were asked for ahead of the
+	// walk and thrown away, in this pass.
+	Thrown      map[string]uint64  `json:"thrown,omitempty"`
 	Beyond      bool               `json:"beyond"`    // a page of this pass held rows beyond its total
 	NotFull     bool               `json:"not_full"`  // of a keyset: the last page held fewer rows than the server gives elsewhere
 	PastEnd     bool               `json:"past_end"`  // a request past the last item brought nothing
@@ -252,7 +255,7 @@ func (s *State) restart() {
 	s.Borders, s.Forced, s.Probing, s.Empties, s.Reasked, s.Expired, s.Shrinks, s.Tries = 0, false, false, 0, 0, 0, 0, 0
 	s.Confirming, s.Checking, s.MoreHere = confirmNone, false, false
 	s.EndStrength, s.EndWord, s.Ended, s.Unconfirmed, s.EndRank, s.EndShort, s.PastEnd = reconcile.None, "", false, "", false, false, false
-	s.Unfilled, s.Beyond, s.NotFull = 0, false, false
+	s.Unfilled, s.Beyond, s.NotFull, s.Thrown = 0, false, false, nil
 	s.Mixed, s.EchoAgain = false, false
 	s.TotalWalks, s.High, s.Unlapped, s.Followed, s.Refusals = false, 0, 0, false, 0
 	s.forget()

@@ -522,6 +522,17 @@ func (s *State) capped(reach int64) {
 	s.reach(fmt.Sprintf("pages.reach documents that one query hands out %d items at most, so that an end there is none: %s", reach, word))
 }
 
+// holdToPageCount doubts an end that was said where the server's own page count says
+// that there is more than came by more than a page (some count one too many), and no
+// total counts it.
+func (s *State) holdToPageCount(sh shape) {
+	full := int64(min(s.LastSize, s.MaxRows))
+	if !sh.rank || s.Stop != reconcile.StopEnd || s.PassTotals.Believed() || full == 0 || (s.LastPages-2)*full < s.PassRows || s.Unconfirmed != "" {
+		return
+	}
+	s.Unconfirmed = fmt.Sprintf("the server counts %d pages, which is more than %d items, and %d came", s.LastPages, (s.LastPages-1)*full, s.PassRows)
+}
+
 // endAt ends the walk at an end of a given strength.
 func (s *State) endAt(strength reconcile.Strength, word string) {
 	s.EndStrength, s.EndWord, s.Ended, s.MoreHere = strength, word, true, false

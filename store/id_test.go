@@ -86,7 +86,7 @@ func TestRulesText(t *testing.T) {
 
 // Every outcome's word is read back, and nothing else is.
 func TestParseOutcome(t *testing.T) {
-	for _, o := range []reconcile.Outcome{reconcile.Failed, reconcile.Held, reconcile.Half, reconcile.Limited, reconcile.Partial, reconcile.Refused} {
+	for _, o := range []reconcile.Outcome{reconcile.Failed, reconcile.Held, reconcile.Half, reconcile.Limited, reconcile.Partial, reconcile.Refused, reconcile.Unused} {
 		if got, err := parseOutcome(o.String()); err != nil || got != o {
 			t.Errorf("%s: %s, %v", o, got, err)
 		}

@@ -76,12 +76,12 @@ func (p *statements) prepare(ctx context.Context, db *sql.DB) error {
 			moved = moved + excluded.moved + coalesce(last <> excluded.first, 0),
 			not_believed = not_believed + excluded.not_believed, collapsed = collapsed + excluded.collapsed`},
 		{&p.checkpoint, `INSERT INTO checkpoints (run, at, seq, attempts, length, items, state, held, half, partial, limited, refused,
-			failed, received, new, repeated, nulls, bytes, passes, keys)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			unused, failed, received, new, repeated, nulls, bytes, passes, keys)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (run) DO UPDATE SET at = excluded.at, seq = max(seq, excluded.seq),
 			attempts = attempts + excluded.attempts, length = excluded.length, items = excluded.items, state = excluded.state,
 			held = held + excluded.held, half = half + excluded.half, partial = partial + excluded.partial,
-			limited = limited + excluded.limited, refused = refused + excluded.refused, failed = failed + excluded.failed,
+			limited = limited + excluded.limited, refused = refused + excluded.refused, unused = unused + excluded.unused, failed = failed + excluded.failed,
 			received = received + excluded.received, new = new + excluded.new, repeated = repeated + excluded.repeated,
 			nulls = nulls + excluded.nulls, bytes = bytes + excluded.bytes, passes = max(passes, excluded.passes),
 			keys = keys + excluded.keys`},
@@ -107,7 +107,7 @@ func (r *Run) put(ctx context.Context, tx *sql.Tx, c Checkpoint, steps []sizeSte
 		return err
 	}
 	_, err = tx.StmtContext(ctx, p.checkpoint).ExecContext(ctx, r.id, now, n.LastSeq, n.Attempts, c.Length, c.Items, string(c.State),
-		n.Held, n.Half, n.Partial, n.Limited, n.Refused, n.Failed, n.Items, n.New, n.Repeated, n.Nulls, n.Bytes, n.Passes, keys)
+		n.Held, n.Half, n.Partial, n.Limited, n.Refused, n.Unused, n.Failed, n.Items, n.New, n.Repeated, n.Nulls, n.Bytes, n.Passes, keys)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type Counts struct {
 	Partial  int64
 	Limited  int64
 	Refused  int64
+	Unused   int64
 	Failed   int64
 	Items    int64 // received, in held pages
 	New      int64 // in held pages
@@ -100,21 +101,22 @@ func readCounts(ctx context.Context, q queryer, run string) (c Counts, err error
 }
 
 // selectCounts is in the order of columns.
-const selectCounts = `SELECT seq, attempts, held, half, partial, limited, refused, failed, received, new, repeated, nulls, bytes, passes
+const selectCounts = `SELECT seq, attempts, held, half, partial, limited, refused, unused, failed, received, new, repeated, nulls, bytes, passes
 	FROM checkpoints WHERE run = ?`
 
 // countPages counts the attempts of a run together, in the order of columns.
 const countPages = `SELECT coalesce(max(seq), 0), count(*),
 	count(*) FILTER (WHERE outcome = 'held'), count(*) FILTER (WHERE outcome = 'half'),
 	count(*) FILTER (WHERE outcome = 'partial'), count(*) FILTER (WHERE outcome = 'limited'),
-	count(*) FILTER (WHERE outcome = 'refused'), count(*) FILTER (WHERE outcome = 'failed'),
+	count(*) FILTER (WHERE outcome = 'refused'), count(*) FILTER (WHERE outcome = 'unused'),
+	count(*) FILTER (WHERE outcome = 'failed'),
 	coalesce(sum(items) FILTER (WHERE outcome = 'held'), 0), coalesce(sum(new) FILTER (WHERE outcome = 'held'), 0),
 	coalesce(sum(repeated) FILTER (WHERE outcome = 'held'), 0), coalesce(sum(nulls) FILTER (WHERE outcome = 'held'), 0),
 	coalesce(sum(bytes_read), 0), coalesce(max(pass), 0)
 	FROM pages WHERE run = ?`
 
 func (c *Counts) columns() []any {
-	return []any{&c.LastSeq, &c.Attempts, &c.Held, &c.Half, &c.Partial, &c.Limited, &c.Refused, &c.Failed,
+	return []any{&c.LastSeq, &c.Attempts, &c.Held, &c.Half, &c.Partial, &c.Limited, &c.Refused, &c.Unused, &c.Failed,
 		&c.Items, &c.New, &c.Repeated, &c.Nulls, &c.Bytes, &c.Passes}
 }
 
@@ -131,6 +133,8 @@ func (c *Counts) of(o reconcile.Outcome) *int64 {
 		return &c.Limited
 	case reconcile.Refused:
 		return &c.Refused
+	case reconcile.Unused:
+		return &c.Unused
 	}
 	return &c.Failed
 }

@@ -55,7 +55,7 @@ rules that fired, and says the rest on standard error.`,
 // outcomes are the words for what an attempt came to.
 func outcomes() []string {
 	var words []string
-	for _, o := range []reconcile.Outcome{reconcile.Held, reconcile.Half, reconcile.Partial, reconcile.Limited, reconcile.Refused, reconcile.Failed} {
+	for _, o := range []reconcile.Outcome{reconcile.Held, reconcile.Half, reconcile.Partial, reconcile.Limited, reconcile.Refused, reconcile.Unused, reconcile.Failed} {
 		words = append(words, o.String())
 	}
 	return words

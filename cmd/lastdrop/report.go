@@ -156,6 +156,9 @@ func pagesText(r reconcile.Report) string {
 	if r.Pages.Failed > 0 {
 		s += fmt.Sprintf(", %s failed", thousands(r.Pages.Failed))
 	}
+	if r.Pages.Unused > 0 {
+		s += fmt.Sprintf(", %s asked for ahead and not used", thousands(r.Pages.Unused))
+	}
 	if r.PageSize.Start > 0 {
 		s += fmt.Sprintf("; page size %d", r.PageSize.Start)
 		if r.PageSize.Min != r.PageSize.Start {

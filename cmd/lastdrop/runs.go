@@ -241,7 +241,7 @@ func interim(ctx context.Context, r *store.Reader, i store.Info) (reconcile.Repo
 	p := reconcile.Report{
 		Run: i.Run, Name: i.Name, State: i.State, Error: i.Error, Verdict: judge.Unknown, Exit: exitUnknown,
 		Items:    reconcile.ItemCounts{Received: counts.Items, Distinct: counts.New, Repeated: counts.Repeated, Written: i.Items, Nulls: counts.Nulls},
-		Pages:    reconcile.PageCounts{Held: counts.Held, Attempts: counts.Attempts, Half: counts.Half, Failed: counts.Failed},
+		Pages:    reconcile.PageCounts{Held: counts.Held, Attempts: counts.Attempts, Half: counts.Half, Failed: counts.Failed + counts.Limited, Unused: counts.Unused},
 		Evidence: []reconcile.Evidence{}, Output: []reconcile.Output{}, Started: i.Started, Ended: i.Updated,
 		Requests: counts.Attempts, Passes: counts.Passes, Bytes: counts.Bytes, Advice: []string{goingOn(i)},
 	}

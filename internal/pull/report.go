@@ -98,7 +98,7 @@ func (p *pull) report(f reconcile.Facts, r reconcile.Ruling) reconcile.Report {
 		Run: p.run.ID(), Name: p.cfg.Name, State: stateFinished, Verdict: r.Verdict, Strength: r.Strength,
 		Items:   reconcile.ItemCounts{Received: f.Received, Distinct: f.Distinct, Repeated: f.Repeated, NoID: f.NoID, Nulls: f.Nulls},
 		Total:   f.Totals.Summary(),
-		Missing: r.Missing, Pages: reconcile.PageCounts{Held: f.Held, Attempts: f.Attempts, Half: f.Half, Failed: f.Failed},
+		Missing: r.Missing, Pages: reconcile.PageCounts{Held: f.Held, Attempts: f.Attempts, Half: f.Half, Failed: f.Failed, Unused: f.Unused},
 		PageSize: f.PageSize, Slices: reconcile.SliceCounts{Leaves: 1}, Evidence: r.Evidence, Advice: r.Advice,
 		Started: p.run.Started().UTC(), Ended: time.Now().UTC(), Requests: f.Requests, Passes: f.Passes, Bytes: f.Bytes,
 		Source: p.hide(p.spec.Method + " " + p.spec.URL), Waited: reconcile.Duration(f.Waited), Output: []reconcile.Output{},

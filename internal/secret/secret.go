@@ -92,18 +92,19 @@ const rounds = 8
 
 // Hide returns text with every occurrence of every secret replaced by
 // REDACTED: the value as it is, escaped for a URL's query or path, escaped for
-// JSON, and a basic pair's base64. A form shorter than 4 bytes is hidden where
+// JSON, and a basic pair's base64; and in percent escapes or character references of
+// any mixture, a few times over. A form shorter than 4 bytes is hidden where
 // it stands between characters that are no letters, digits or underscores, as
 // is one that the word REDACTED contains. White space alone is no secret. What
 // Hide returns holds none of the forms that it looks for.
 func (s *Set) Hide(text string) string {
 	forms := s.known()
 	for range rounds {
-		spans := find(forms, text)
+		spans := append(find(forms, text), coded(forms, text)...)
 		if len(spans) == 0 {
 			return text
 		}
-		text = cut(text, spans)
+		text = cut(text, sorted(spans))
 	}
 	return Redacted
 }
@@ -120,7 +121,10 @@ func Clip(text string, n int) string {
 }
 
 // Has reports whether a secret stands in text, in any form.
-func (s *Set) Has(text string) bool { return len(find(s.known(), text)) > 0 }
+func (s *Set) Has(text string) bool {
+	forms := s.known()
+	return len(find(forms, text)) > 0 || len(coded(forms, text)) > 0
+}
 
 // A span is a part of a text that spells a form.
 type span struct{ from, to, form int }
@@ -147,6 +151,11 @@ func find(forms []form, text string) []span {
 			from++
 		}
 	}
+	return sorted(spans)
+}
+
+// sorted puts spans in order, the longer of those that begin together first.
+func sorted(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int {
 		if a.from != b.from {
 			return a.from - b.from

@@ -54,6 +54,7 @@ type Counts struct {
 	Received, Distinct, Repeated int64
 	NoID, Nulls, Rejected        int64
 	Held, Attempts, Half, Failed int64
+	Unused                       int64 // attempts ahead of the walk, which did not need them
 	Requests, Bytes              int64
 }
 

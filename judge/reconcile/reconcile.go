@@ -79,9 +79,10 @@ const (
 	Limited                // a rate limit
 	Partial                // parses, but says itself that it is only a part
 	Refused                // a page that was read but not held (its border did not fit; a repeat)
+	Unused                 // asked for ahead of the walk, which did not need it
 )
 
-var outcomeNames = [...]string{"failed", "held", "half", "limited", "partial", "refused"}
+var outcomeNames = [...]string{"failed", "held", "half", "limited", "partial", "refused", "unused"}
 
 // String gives the outcome's name as it stands in the store.
 func (o Outcome) String() string {
@@ -261,6 +262,7 @@ type PageCounts struct {
 	Attempts int64 `json:"attempts"`
 	Half     int64 `json:"half"`
 	Failed   int64 `json:"failed"`
+	Unused   int64 `json:"unused,omitempty"` // asked for ahead of the walk, which did not need them
 }
 
 // SizeSummary is the page size asked for: at the start, the least, the last.

@@ -138,7 +138,7 @@ CREATE TABLE slices (
 --                   estimate, lower_bound; NULL: none
 --   more            what the answer says about going on: follow, ended, broken,
 --                   or nothing
---   outcome         held, half, partial, limited, refused, failed
+--   outcome         held, half, partial, limited, refused, unused, failed
 --   verdict, rules  the page verdict and the rules that fired, with evidence
 --   action, cause   what the loop did next, and why, with numbers
 CREATE TABLE pages (

@@ -9,7 +9,7 @@
 -- to count it together takes seconds where a run has a million pages.
 
 -- checkpoints: the attempts that the checkpoint knows, added up.
---   held, half, partial, limited, refused, failed
+--   held, half, partial, limited, refused, unused, failed
 --                                    attempts by their outcome
 --   received, new, repeated, nulls   as in pages, of the held ones
 --   bytes                            of bodies on the wire, of all attempts
@@ -20,6 +20,7 @@ ALTER TABLE checkpoints ADD COLUMN half     INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN partial  INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN limited  INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN refused  INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE checkpoints ADD COLUMN unused   INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN failed   INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN received INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE checkpoints ADD COLUMN new      INTEGER NOT NULL DEFAULT 0;

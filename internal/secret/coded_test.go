@@ -1,0 +1,67 @@
+package secret
+
+import (
+	"html"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestHideCoded hides a value however often and in whatever mixture it is escaped,
+// and leaves what stands around it.
+func TestHideCoded(t *testing.T) {
+	const value = "s3cr3t+TOK/en==x"
+	s := NewSet(value)
+	twice := url.QueryEscape("https://api.test/items?api_key=" + url.QueryEscape(value) + "&page=2")
+	quoted := strings.ReplaceAll(url.QueryEscape(value), "%2F", "/") // as Python's quote leaves it
+	for _, text := range []string{
+		"https://other.test/login?return=" + twice + "&x=1",
+		"https://other.test/?t=" + quoted,
+		`<p>no such key: s3cr3t&#43;TOK/en&#61;&#x3D;x</p>`,
+		`<a href="/?k=` + html.EscapeString(url.QueryEscape(value)) + `">`,
+		"%2573" + value[1:],
+	} {
+		got := s.Hide(text)
+		if !strings.Contains(got, Redacted) || !s.Has(text) || s.Has(got) {
+			t.Errorf("%s: %s", text, got)
+		}
+		for round := text; ; {
+			next, _ := decode(got)
+			if strings.Contains(next, value) {
+				t.Errorf("%s: %s says it still", text, got)
+			}
+			if got == next || round == next {
+				break
+			}
+			got = next
+		}
+	}
+	if got := s.Hide("https://other.test/login?return=" + twice + "&x=1"); !strings.HasPrefix(got, "https://other.test/login?return=") || !strings.HasSuffix(got, "%26page%3D2&x=1") {
+		t.Errorf("too much is hidden: %s", got)
+	}
+	if plain := "50 % of it & more; 100%25 &amp; %zz &#; %"; s.Hide(plain) != plain {
+		t.Errorf("%q became %q", plain, s.Hide(plain))
+	}
+}
+
+// TestUnescapePositions: each byte of what is undone knows where it stood.
+func TestUnescapePositions(t *testing.T) {
+	parts := []string{"%41", "%4", "%", "&amp;", "&#65;", "&", ";", "a", "é", "%C3%A9", "&nosuch;"}
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 5000 {
+		var b strings.Builder
+		for range rng.IntN(8) {
+			b.WriteString(parts[rng.IntN(len(parts))])
+		}
+		plain, at := decode(b.String())
+		if len(at) != len(plain)+1 || at[len(plain)] != b.Len() {
+			t.Fatalf("%q: %q, %v", b.String(), plain, at)
+		}
+		for i := 1; i < len(at); i++ {
+			if at[i] < at[i-1] {
+				t.Fatalf("%q: %v goes back", b.String(), at)
+			}
+		}
+	}
+}
