@@ -26,9 +26,9 @@ func TestFileTooLarge(t *testing.T) {
 			sizes := []int{10, 300, 700, 1_000, 1_300, 1_800}
 			for _, kib := range sizes {
 				n := newNoRoom(t, s, "many", ending)
-				code, said := n.run(t, `ulimit -f $BLOCKS; exec lastdrop drain $DIR/pull.yaml --db $DIR/room/runs.db`, kib)
+				code, said := n.run(t, `ulimit -f $BLOCKS; exec $LASTDROP drain $DIR/pull.yaml --db $DIR/room/runs.db`, kib)
 				met[n.check(t, kib, code, said)]++
-				if code, said := n.run(t, `exec lastdrop drain $DIR/pull.yaml --db $DIR/room/runs.db`, 0); code != 0 {
+				if code, said := n.run(t, `exec $LASTDROP drain $DIR/pull.yaml --db $DIR/room/runs.db`, 0); code != 0 {
 					t.Fatalf("%d KiB, then room: %d, %s", kib, code, said)
 				}
 				n.whole(t, kib, n.target)
@@ -56,10 +56,10 @@ func TestDiskFull(t *testing.T) {
 				n := newNoRoom(t, s, "offset", ending)
 				_, said := n.run(t, `exec unshare -rm sh -c '
 mount -t tmpfs -o size=${KIB}k none $DIR/room
-lastdrop drain $DIR/pull.yaml --db $DIR/room/runs.db
+$LASTDROP drain $DIR/pull.yaml --db $DIR/room/runs.db
 echo "status $?"
 mount -o remount,size=20m $DIR/room
-lastdrop drain $DIR/pull.yaml --db $DIR/room/runs.db >/dev/null 2>$DIR/again
+$LASTDROP drain $DIR/pull.yaml --db $DIR/room/runs.db >/dev/null 2>$DIR/again
 echo $? >>$DIR/again
 cp $TARGET $DIR/'`, kib)
 				first, status, _ := strings.Cut(said, "status ")
@@ -101,7 +101,7 @@ func newNoRoom(t *testing.T, s *source, way, ending string) noRoom {
 func (n noRoom) run(t *testing.T, script string, kib int) (code int, said string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Env = append(os.Environ(), "DIR="+n.dir, fmt.Sprint("KIB=", kib), fmt.Sprint("BLOCKS=", 2*kib), "TARGET="+n.target)
+	cmd.Env = append(os.Environ(), "DIR="+n.dir, fmt.Sprint("KIB=", kib), fmt.Sprint("BLOCKS=", 2*kib), "TARGET="+n.target, "LASTDROP="+program(t))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

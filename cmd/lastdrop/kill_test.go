@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,9 +24,34 @@ import (
 var (
 	kills     = flag.Int("kills", 40, "how many processes TestKilledAnywhere kills")
 	killFor   = flag.Duration("kill-time", 4*time.Minute, "the most time that TestKilledAnywhere takes; fewer kills than asked for are a failure then")
-	killWith  = flag.String("lastdrop", "lastdrop", "the program that TestKilledAnywhere kills; by default this test binary as that program")
+	killWith  = flag.String("lastdrop", "", "the program that the tests kill, stop and starve; by default it is built")
 	killSeeds = flag.Uint64("kill-seed", rand.Uint64(), "what TestKilledAnywhere draws from; the instants of its kills still differ")
 )
+
+// program is the program as its users have it: built without what the tests are built with, so that a race detector makes none of them slow.
+func program(t *testing.T) string {
+	t.Helper()
+	if *killWith != "" {
+		return *killWith
+	}
+	path, err := buildProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var buildProgram = sync.OnceValues(func() (string, error) {
+	beside, err := exec.LookPath("lastdrop") // in a folder that TestMain removes
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(beside), "built", "lastdrop")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+})
 
 // TestKilledAnywhere kills `lastdrop drain` with SIGKILL at random instants: while it opens its store, at a request, within
 // a write, a checkpoint, the making of the output, the commit gate, and again while it takes the run up. A run that was killed
@@ -243,7 +269,7 @@ func (k *killStory) drain(at instant) (killed bool) {
 	})
 	k.stdout.Reset()
 	k.stderr.Reset()
-	cmd := exec.Command(*killWith, "drain", k.path("pull.yaml"), "--db", k.path("runs.db"), "--json")
+	cmd := exec.Command(program(k.t), "drain", k.path("pull.yaml"), "--db", k.path("runs.db"), "--json")
 	cmd.Stdout, cmd.Stderr = &k.stdout, &k.stderr
 	k.must(cmd.Start())
 	gone := make(chan struct{})

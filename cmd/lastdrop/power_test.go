@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-var powerCuts = flag.Int("power-cuts", 40, "how many power cuts TestPowerCut tries")
+var powerCuts = flag.Int("power-cuts", 20, "how many power cuts TestPowerCut tries")
 
 // TestPowerCut records with strace what the program asks of the file system, of sink and store together and in their order, in a run that is
 // killed once and goes on. Then it cuts the power after operations drawn at random: what was fsynced is there, of later writes any
@@ -81,7 +81,7 @@ func (k *killStory) record() []change {
 		// -D: the tracer is the child of the program, which can be killed as ever.
 		cmd := exec.Command("strace", "-D", "-f", "-y", "-xx", "-s", "100000000", "-o", trace, "-e", "signal=none",
 			"-e", "trace=open,openat,write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat",
-			*killWith, "drain", k.path("pull.yaml"), "--db", k.path("runs.db"), "--json")
+			program(k.t), "drain", k.path("pull.yaml"), "--db", k.path("runs.db"), "--json")
 		var said bytes.Buffer
 		cmd.Stderr = &said // which strace holds too: Wait waits for the end of both
 		k.must(cmd.Start())

@@ -116,7 +116,7 @@ func (at stopping) stop(t *testing.T, s *source, sig syscall.Signal, twice bool)
 	}
 	s.troubled(nil)
 	write(t, config, strings.TrimSuffix(text, at.more))
-	again := exec.Command("lastdrop", "drain", config, "--db", filepath.Join(dir, "runs.db"))
+	again := exec.Command(program(t), "drain", config, "--db", filepath.Join(dir, "runs.db"))
 	again.Env = append(os.Environ(), "DIR="+dir)
 	out, err := again.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "going on with run") {
@@ -149,7 +149,7 @@ func (at stopping) signalled(t *testing.T, s *source, dir string, sig syscall.Si
 		}
 		return at.trouble(w, r, n)
 	})
-	cmd := exec.Command("lastdrop", "drain", filepath.Join(dir, "pull.yaml"), "--db", filepath.Join(dir, "runs.db"))
+	cmd := exec.Command(program(t), "drain", filepath.Join(dir, "pull.yaml"), "--db", filepath.Join(dir, "runs.db"))
 	cmd.Env = append(os.Environ(), "DIR="+dir, "NAP=yes")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -227,7 +227,7 @@ func stopsAtTheStart(t *testing.T, way string) {
 		if i%10 == 0 {
 			_ = os.Remove(db)
 		}
-		cmd := exec.Command("lastdrop", "drain", config, "--db", db)
+		cmd := exec.Command(program(t), "drain", config, "--db", db)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
@@ -245,7 +245,7 @@ func stopsAtTheStart(t *testing.T, way string) {
 		}
 	}
 	s.troubled(nil)
-	out, err := exec.Command("lastdrop", "drain", config, "--db", db).CombinedOutput()
+	out, err := exec.Command(program(t), "drain", config, "--db", db).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

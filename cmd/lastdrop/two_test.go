@@ -39,7 +39,7 @@ func TestTwoProcesses(t *testing.T) {
 			write(t, filepath.Join(dir, "first.yaml"), s.killConfig("offset", filepath.Join(dir, first)))
 			write(t, filepath.Join(dir, "second.yaml"), s.killConfig(c.second, filepath.Join(dir, c.output)))
 			drain := func(config, store string) *exec.Cmd {
-				return exec.Command("lastdrop", "drain", filepath.Join(dir, config), "--db", filepath.Join(dir, store))
+				return exec.Command(program(t), "drain", filepath.Join(dir, config), "--db", filepath.Join(dir, store))
 			}
 			goOn := make(chan struct{})
 			free := sync.OnceFunc(func() { close(goOn) })
@@ -95,7 +95,7 @@ func TestTwoAtOnce(t *testing.T) {
 		var both [2]*exec.Cmd
 		var said [2]bytes.Buffer
 		for i := range both {
-			both[i] = exec.Command("lastdrop", "drain", filepath.Join(dir, "pull.yaml"), "--db", filepath.Join(dir, "runs.db"))
+			both[i] = exec.Command(program(t), "drain", filepath.Join(dir, "pull.yaml"), "--db", filepath.Join(dir, "runs.db"))
 			both[i].Stdout, both[i].Stderr = &said[i], &said[i]
 			if err := both[i].Start(); err != nil {
 				t.Fatal(err)
