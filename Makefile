@@ -1,11 +1,11 @@
-# make build | check | test | fuzz | worlds | soak | bench | postgresql
+# make build | check | test | fuzz | worlds | soak | bench | tools
 GO        ?= go
 FUZZTIME  ?= 5s
 WORLDS    ?= 24000
 KILLS     ?= 1000
 CUTS      ?= 1000
 
-.PHONY: build check format vet lint race e2e test fuzz worlds soak bench postgresql
+.PHONY: build check format vet lint race e2e test fuzz worlds soak bench postgresql tools
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lastdrop ./cmd/lastdrop
@@ -26,10 +26,13 @@ lint:
 	$(GO) tool -modfile=tools.mod staticcheck ./...
 	$(GO) tool -modfile=tools.mod staticcheck -tags e2e ./internal/e2e
 
-race: postgresql
+race: tools
 	$(GO) test -race ./...
 
-# the tests of the PostgreSQL output run a real server; they fail without one
+# the tests of the PostgreSQL output run a real server, those of power cuts run under strace: they fail without
+tools: postgresql
+	@bash internal/e2e/install.sh strace
+
 postgresql:
 	@bash internal/e2e/install.sh postgresql
 

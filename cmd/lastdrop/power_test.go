@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +26,11 @@ var powerCuts = flag.Int("power-cuts", 20, "how many power cuts TestPowerCut tri
 // part in any order, of names that no fsync of their folder made durable the first few. Each time the target holds what stood there before, or
 // everything, and everything where the ledger calls the run COMPLETE; and a run from there holds every item once.
 func TestPowerCut(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("strace is Linux's own")
+	}
 	if out, err := exec.Command("strace", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("no strace here: %v %s", err, out)
+		t.Fatalf("strace does not run here (%v %s): \"make tools\" installs it", err, out)
 	}
 	s := newSource(t)
 	c := &killing{t: t, source: s, rng: rand.New(rand.NewPCG(*killSeeds, 2)), calm: map[string]calm{}, kills: map[string]int{}}

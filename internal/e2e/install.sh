@@ -42,6 +42,7 @@ need etcd-server which etcd
 need etcd-client which etcdctl
 need docker-registry which docker-registry
 need postgresql bash -c 'ls /usr/lib/postgresql/*/bin/initdb'
+need strace strace -V
 if [ ${#missing[@]} -gt 0 ]; then
   say "apt-get install ${missing[*]}"
   hold_services
