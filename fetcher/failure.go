@@ -211,6 +211,9 @@ func (s *State) grow(sh shape) {
 	if !sh.sized || s.Locked || s.Size >= sh.pages.SizeStart || s.Streak < growAfter || s.countsPages() {
 		return
 	}
+	if s.Clamped > 0 && !sh.always {
+		return // the server gives no more, and numbers would no longer count its pages
+	}
 	n := min(sh.pages.SizeStart, 2*s.Size)
 	if s.Bad > 0 && n >= s.Bad && s.Streak < forgetAfter {
 		return

@@ -80,3 +80,33 @@ func TestPageCountBesideAnEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowUnderASilentMaximum: after half a body the page size does not grow above
+// what the server gives: page numbers would count in another size than its own.
+func TestGrowUnderASilentMaximum(t *testing.T) {
+	const n, most = 160, 7
+	cut := true
+	h := func(w http.ResponseWriter, r *http.Request) {
+		page, _ := strconv.Atoi(r.FormValue("page"))
+		size, _ := strconv.Atoi(r.FormValue("limit"))
+		size = min(size, most)
+		var rows []string
+		for i := page * size; i < min(n, page*size+size); i++ {
+			rows = append(rows, fmt.Sprintf(`{"id":%d}`, i))
+		}
+		body := fmt.Sprintf(`{"rows":[%s],"total":%d}`, strings.Join(rows, ","), n)
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		if cut {
+			cut, body = false, body[:len(body)/2]
+		}
+		fmt.Fprint(w, body)
+	}
+	spec := adapters.Spec{URL: serve(t, h).URL + "/rows",
+		Pages: adapters.Pages{Style: "page", NumberParam: "page", SizeParam: "limit", SizeStart: 17, SizeMin: 1},
+		Items: adapters.Items{Path: "rows", IDs: []string{"id"}}, Total: adapters.TotalSpec{Path: "total"}}
+	o, s := options(t, spec, quick())
+	f, err := Drain(context.Background(), o)
+	if err != nil || ruled(f) != judge.Complete || len(s.lines) != n {
+		t.Errorf("%v with %d lines, want COMPLETE with %d: %s (%v)", ruled(f), len(s.lines), n, f.StopText, err)
+	}
+}
