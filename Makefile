@@ -1,6 +1,6 @@
 # make build | check | test | fuzz | worlds | soak | bench | tools
 GO        ?= go
-FUZZTIME  ?= 5s
+FUZZTIME  ?= 3s
 WORLDS    ?= 24000
 KILLS     ?= 1000
 CUTS      ?= 1000
