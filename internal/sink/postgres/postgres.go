@@ -8,7 +8,6 @@
 package postgres
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -407,36 +406,13 @@ func (l *load) item(w io.Writer, item []byte) error {
 // mostKey is how long a key may be: an index takes no more than a third of a page.
 const mostKey = 1024
 
-// key is what identifies an item: the canonical JSON of its id, or of several a list; for an item without, or with one that no
-// index takes, a hash.
+// key is what identifies an item; one that no index takes is hashed.
 func (l *load) key(item []byte) ([]byte, error) {
-	if len(l.paths) == 0 {
-		return nil, nil
+	key, err := table.KeyOf(item, l.paths)
+	if err == nil && (len(key) > mostKey || string(key) != legal(string(key))) {
+		return table.Hashed("id-", key), nil
 	}
-	var ids [][]byte
-	for _, p := range l.paths {
-		v, err := p.Find(item)
-		if err != nil {
-			return nil, err
-		}
-		if !v.Exists() || v.IsNull() {
-			return hashed("", jsonscan.AppendCanonical(nil, item)), nil
-		}
-		ids = append(ids, jsonscan.AppendCanonical(nil, v.Raw))
-	}
-	key := ids[0]
-	if len(ids) > 1 {
-		key = []byte("[" + string(bytes.Join(ids, []byte(","))) + "]")
-	}
-	if len(key) > mostKey || string(key) != legal(string(key)) {
-		return hashed("id-", key), nil
-	}
-	return key, nil
-}
-
-func hashed(what string, text []byte) []byte {
-	sum := sha256.Sum256(text)
-	return []byte(what + "sha256:" + hex.EncodeToString(sum[:]))
+	return key, err
 }
 
 // publish lets the staging table take the table's place, or merges it.

@@ -289,28 +289,13 @@ func (l *load) item(ctx context.Context, item []byte) error {
 	return err
 }
 
-// key is what identifies an item: the canonical JSON of its id, or of several a list; for an item without, the hash of its
-// content. It is null where the table is replaced as a whole.
+// key is what identifies an item; null where the table is replaced as a whole.
 func (l *load) key(item []byte) (any, error) {
-	if len(l.paths) == 0 {
-		return nil, nil
+	key, err := table.KeyOf(item, l.paths)
+	if key == nil || err != nil {
+		return nil, err
 	}
-	var ids [][]byte
-	for _, p := range l.paths {
-		v, err := p.Find(item)
-		if err != nil {
-			return nil, err
-		}
-		if !v.Exists() || v.IsNull() {
-			sum := sha256.Sum256(jsonscan.AppendCanonical(nil, item))
-			return "sha256:" + hex.EncodeToString(sum[:]), nil
-		}
-		ids = append(ids, jsonscan.AppendCanonical(nil, v.Raw))
-	}
-	if len(ids) == 1 {
-		return string(ids[0]), nil
-	}
-	return "[" + string(bytes.Join(ids, []byte(","))) + "]", nil
+	return string(key), nil
 }
 
 func valueOf(v jsonscan.Value) any {
