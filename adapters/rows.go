@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lastdrop/internal/jsonscan"
@@ -74,7 +75,8 @@ func (r *Reader) rows(a *Answer, p *Page) ([]row, jsonscan.State, error) {
 // walkedRows lists the rows that one walk found, with their ids.
 func (r *Reader) walkedRows(a *Answer) []row {
 	n := len(r.inItem)
-	a.rows, a.ids = resize(a.rows, len(a.spans.Items)), resize(a.ids, len(a.spans.Items)*n)
+	m := len(a.spans.Items)
+	a.rows, a.ids = slices.Grow(a.rows[:0], m)[:m], slices.Grow(a.ids[:0], m*n)[:m*n]
 	for i, s := range a.spans.Items {
 		a.rows[i] = row{raw: s.In(a.Body)}
 		if !r.idsWalked {
@@ -87,13 +89,6 @@ func (r *Reader) walkedRows(a *Answer) []row {
 		a.rows[i].ids = ids
 	}
 	return a.rows
-}
-
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
 }
 
 // openEnded is the error of lines whose last one may be cut: it has no newline,

@@ -171,15 +171,15 @@ func (d *drain) room() int64 {
 // the source stands.
 func (d *drain) want(ctx context.Context, had []*flight, still bool) {
 	s := d.state
-	size, lap, wide := d.askSize(), d.overlap(), int64(1)
+	size, lap, wide := d.askSize(), d.overlap(), min(1, d.room())
 	if still && d.ahead.steady >= d.ahead.trust {
 		wide = min(d.room(), int64(d.client.pace.width()))
 	}
+	if wide < 1 {
+		return // a budget is spent
+	}
 	for n := range int64(d.opt.Client.Concurrency) {
 		at := s.At
-		if n > 0 && len(d.ahead.list) == 0 {
-			return // no budget for the first
-		}
 		if n > 0 {
 			if at = d.later(n); !still || at.Offset >= s.PassTotals.Last || s.lap != lap || d.ahead.list[0].req.Size != s.GoodSize {
 				return // the last page does not show where further ones begin
@@ -191,7 +191,7 @@ func (d *drain) want(ctx context.Context, had []*flight, still bool) {
 		}
 		if f == nil {
 			req, err := d.reader.Style().Request(at, size, lap)
-			if err != nil || d.room() < 1 {
+			if err != nil {
 				return // the walk will say what is wrong
 			}
 			f = &flight{req: req, at: at, size: size, lap: lap}
@@ -311,14 +311,18 @@ func (d *drain) remember(r adapters.Request, p *adapters.Page) {
 		s.Thrown = map[string]uint64{}
 	}
 	if len(s.Thrown) < rememberMost {
-		s.Thrown[requestKey(r)] = d.shows(p)
+		s.Thrown[d.requestKey(r)] = d.shows(p)
 	}
 }
 
 // recall holds a page against what the same request was answered before, when that
 // was thrown away: if they differ, the source has moved in between.
 func (d *drain) recall(r adapters.Request, p *adapters.Page) {
-	s, k := d.state, requestKey(r)
+	s := d.state
+	if len(s.Thrown) == 0 {
+		return
+	}
+	k := d.requestKey(r)
 	was, ok := s.Thrown[k]
 	if !ok {
 		return
@@ -346,8 +350,8 @@ func (d *drain) shows(p *adapters.Page) uint64 {
 }
 
 // requestKey names a request, without a secret that it may hold.
-func requestKey(r adapters.Request) string {
-	return strconv.FormatUint(xxh3.HashString(r.Method+"\x00"+r.URL+"\x00"+string(r.Body)), 36)
+func (d *drain) requestKey(r adapters.Request) string {
+	return strconv.FormatUint(xxh3.HashStringSeed(r.Method+"\x00"+r.URL+"\x00"+string(r.Body), d.opt.Seed), 36)
 }
 
 // limit takes up a limit that the server has set.

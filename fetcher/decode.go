@@ -93,7 +93,7 @@ func decodeOne(b []byte, coding string, limit int64, memory *buffers) ([]byte, e
 	default:
 		return nil, fmt.Errorf("%w: %q is not one of gzip, deflate, zstd", errCoding, clip(coding, 20))
 	}
-	out, err := readWire(r, min(8*int64(len(b)), limit), limit, memory)
+	out, err := readUpTo(r, min(8*int64(len(b)), limit), limit, memory)
 	if int64(len(out)) > limit {
 		return nil, errTooLarge
 	}

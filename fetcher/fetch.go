@@ -249,7 +249,7 @@ func readAnswer(resp *http.Response, limit int64, memory *buffers) raw {
 	if resp.ContentLength >= 0 {
 		a.expected = judge.N(resp.ContentLength)
 	}
-	wire, err := readWire(resp.Body, resp.ContentLength, limit, memory)
+	wire, err := readUpTo(resp.Body, resp.ContentLength, limit, memory)
 	a.wire = int64(len(wire))
 	switch {
 	case a.wire > limit:
@@ -283,8 +283,8 @@ func readAnswer(resp *http.Response, limit int64, memory *buffers) raw {
 	return a
 }
 
-// readWire reads up to one byte past the limit.
-func readWire(r io.Reader, length, limit int64, memory *buffers) ([]byte, error) {
+// readUpTo reads up to one byte past the limit.
+func readUpTo(r io.Reader, length, limit int64, memory *buffers) ([]byte, error) {
 	b := memory.get(int(min(max(length, 0), limit, 8<<20)) + 1)
 	for int64(len(b)) <= limit {
 		if len(b) == cap(b) {

@@ -160,7 +160,7 @@ type pageKeys struct{ slots []int32 } // index+1 into the page's keys
 
 func (p *pageKeys) reset(n int) {
 	size := 1 << bits.Len(uint(2*n+1))
-	p.slots = resize(p.slots, size)
+	p.slots = slices.Grow(p.slots[:0], size)[:size]
 	clear(p.slots)
 }
 

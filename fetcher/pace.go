@@ -83,12 +83,11 @@ func (p *Pace) start(ctx context.Context, need int64, longest time.Duration) (wa
 	if err := p.turn(ctx); err != nil {
 		return 0, err
 	}
-	if waited = p.pause(time.Now(), need); waited > 0 && waited <= longest {
-		if err := sleep(ctx, waited); err != nil {
-			return waited, err
-		}
-	} else {
+	if waited = p.pause(time.Now(), need); waited > longest {
 		waited = 0
+	}
+	if err := sleep(ctx, waited); err != nil {
+		return waited, err
 	}
 	select {
 	case p.under <- struct{}{}:
@@ -153,8 +152,7 @@ func quotaFields(h http.Header) (left, limit int64, ok bool) {
 		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
 		return n, err == nil && n >= 0
 	}
-	for p := range strings.FieldsFuncSeq(h.Get("RateLimit"), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
-		name, v, _ := strings.Cut(p, "=")
+	for name, v := range rateLimit(h) {
 		switch n, fine := number(v); {
 		case !fine:
 		case name == "r" || name == "remaining":

@@ -3,6 +3,7 @@ package fetcher
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,17 +192,10 @@ func (s *seen) match(items []adapters.Item, pass int) match {
 
 // reset makes an empty match for n items, in the memory of this one.
 func (m *match) reset(n int) match {
-	flags := resize(m.flags, 3*n)
+	flags := slices.Grow(m.flags[:0], 3*n)[:3*n]
 	clear(flags)
-	return match{keys: resize(m.keys, n), prints: resize(m.prints, n), flags: flags, turns: m.turns[:0],
+	return match{keys: slices.Grow(m.keys[:0], n)[:n], prints: slices.Grow(m.prints[:0], n)[:n], flags: flags, turns: m.turns[:0],
 		adds: flags[:n], isNew: flags[n : 2*n], fresh: flags[2*n:]}
-}
-
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
 }
 
 // turn is when an item was read last.

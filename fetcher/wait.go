@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -39,19 +40,29 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 // rateLimitField reads the reset (t) of the RateLimit field, or the older
 // RateLimit-Reset, both in seconds from now.
 func rateLimitField(h http.Header, _ time.Time) (time.Duration, bool) {
-	for p := range strings.FieldsFuncSeq(h.Get("RateLimit"), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
-		for _, name := range []string{"t=", "reset="} {
-			if v, ok := strings.CutPrefix(p, name); ok {
-				if s, err := strconv.ParseFloat(v, 64); err == nil {
-					return seconds(s)
-				}
-			}
+	for name, v := range rateLimit(h) {
+		if name != "t" && name != "reset" {
+			continue
+		}
+		if s, err := strconv.ParseFloat(v, 64); err == nil {
+			return seconds(s)
 		}
 	}
 	if s, err := strconv.ParseFloat(strings.TrimSpace(h.Get("RateLimit-Reset")), 64); err == nil {
 		return seconds(s)
 	}
 	return 0, false
+}
+
+// rateLimit gives the parameters of the RateLimit field, in either draft's form.
+func rateLimit(h http.Header) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for p := range strings.FieldsFuncSeq(h.Get("RateLimit"), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
+			if name, v, ok := strings.Cut(p, "="); ok && !yield(name, v) {
+				return
+			}
+		}
+	}
 }
 
 // resetHeader reads X-RateLimit-Reset and its cousins. A value that looks
