@@ -201,12 +201,10 @@ func (d *drain) want(ctx context.Context, had []*flight, still bool) {
 	}
 }
 
-// pick takes the flight to a place out of a list; nil where there is none, or
-// only one that came back with a limit, an outage or half a body: that has waited
-// long enough by now to be asked again.
+// pick takes the flight to a place out of a list; nil where there is none.
 func pick(list []*flight, at adapters.Position, size, lap int) *flight {
 	for i, f := range list {
-		if f != nil && f.size == size && f.lap == lap && samePlace(f.at, at) && !f.failed() {
+		if f != nil && f.size == size && f.lap == lap && samePlace(f.at, at) {
 			list[i] = nil
 			return f
 		}

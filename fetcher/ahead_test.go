@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lastdrop/adapters"
@@ -388,4 +390,53 @@ func TestAheadAcrossAStop(t *testing.T) {
 	if lost := src.lost(s.lines); err != nil || ruled(f) == judge.Complete && len(lost) > 0 {
 		t.Errorf("%v with %v lost, %v", ruled(f), lost, err)
 	}
+}
+
+// TestAheadHonoursRetryAfter: a page that was asked for ahead and refused for a while is
+// not asked for again before that while is over, counted from when it was refused.
+func TestAheadHonoursRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		refused := map[string]time.Time{}
+		began := time.Now()
+		h := func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			page := r.FormValue("page")
+			at, was := refused[page]
+			switch {
+			case page == "3" || page == "4":
+				if !was {
+					refused[page] = time.Now()
+					w.Header().Set("Retry-After", "30")
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				if waited := time.Since(at); waited < 30*time.Second {
+					t.Errorf("page %s is asked for again after %s", page, waited)
+				}
+			}
+			paged(200)(w, r)
+		}
+		c := Client{Transport: transport{http.HandlerFunc(h)}, Concurrency: 4}
+		o, s := options(t, aheadSpecs("http://api.test")["page"], c)
+		f, err := Drain(context.Background(), o)
+		if err != nil || ruled(f) != judge.Complete || len(s.lines) != 200 {
+			t.Fatalf("%v, %d lines, %v", ruled(f), len(s.lines), err)
+		}
+		if took := time.Since(began); took > 40*time.Second {
+			t.Errorf("pages that were refused at once were waited for one after another: %s", took)
+		}
+	})
+}
+
+// transport hands requests to a handler without a socket.
+type transport struct{ http.Handler }
+
+func (h transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	resp := w.Result()
+	resp.Request, resp.ContentLength = r, int64(w.Body.Len())
+	return resp, nil
 }

@@ -151,7 +151,7 @@ func (c *client) do(ctx context.Context, r adapters.Request, first *flight, poli
 }
 
 // landed takes a try that was made ahead, asks the policy, and pauses as it says
-// before the next one.
+// before the next one, counted from when that try came back.
 func (x *exchange) landed(ctx context.Context, first *flight) (again bool, err error) {
 	defer first.cancel()
 	if x.last, err = first.wait(ctx); err != nil {
@@ -161,7 +161,7 @@ func (x *exchange) landed(ctx context.Context, first *flight) (again bool, err e
 	if !again {
 		return false, nil
 	}
-	return true, x.pauses(ctx, pause)
+	return true, x.pauses(ctx, pause-time.Since(x.last.started.Add(x.last.duration)))
 }
 
 // pauses waits before the next try.
