@@ -264,6 +264,15 @@ func (s *shifting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"total":%d,"rows":[%s]}`, len(s.rows), strings.Join(list, ","))
 }
 
+// until waits for so many pages to be answered.
+func (s *shifting) until(pages int) {
+	for answered := 0; answered < pages; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		answered = len(s.asked)
+		s.mu.Unlock()
+	}
+}
+
 // lost are the items below 1000 that lasted and are not held.
 func (s *shifting) lost(lines []string) (lost []int) {
 	for _, id := range s.rows {
@@ -284,15 +293,7 @@ func TestAheadKeepsWhatCame(t *testing.T) {
 			failed := false
 			if r.FormValue("page") == "2" {
 				once.Do(func() {
-					for { // until the pages behind it were answered
-						src.mu.Lock()
-						n := len(src.asked)
-						src.mu.Unlock()
-						if n >= 15 {
-							break
-						}
-						time.Sleep(time.Millisecond)
-					}
+					src.until(15) // the pages behind it were answered
 					src.shift(45)
 					failed = true
 				})
@@ -343,15 +344,7 @@ func TestAheadAcrossAStop(t *testing.T) {
 	h := func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("page") == "3" {
 			once.Do(func() {
-				for {
-					src.mu.Lock()
-					n := len(src.asked)
-					src.mu.Unlock()
-					if n >= 6 {
-						break
-					}
-					time.Sleep(time.Millisecond)
-				}
+				src.until(6)
 				time.Sleep(50 * time.Millisecond) // until they are read, most likely
 				cancel()
 				<-r.Context().Done()

@@ -23,7 +23,8 @@ func TestImports(t *testing.T) {
 			"github.com/jackc/pgx/v5", "github.com/jackc/pgx/v5/pgconn"},
 		"objects": {"lastdrop/internal/secret", "lastdrop/internal/sink", "lastdrop/internal/sink/codec", "github.com/minio/minio-go/v7",
 			"github.com/minio/minio-go/v7/pkg/credentials"},
-		"sqlite": {"lastdrop/internal/jsonscan", "lastdrop/internal/sink", "lastdrop/internal/sink/table", "modernc.org/sqlite"},
+		"sinktest": {"lastdrop/internal/sink"},
+		"sqlite":   {"lastdrop/internal/jsonscan", "lastdrop/internal/sink", "lastdrop/internal/sink/table", "modernc.org/sqlite"},
 	}
 	files := append(importtest.Files(t, "*.go"), importtest.Files(t, "*/*.go")...)
 	for _, f := range files {

@@ -12,25 +12,14 @@ import (
 
 	"lastdrop/internal/jsonscan"
 	"lastdrop/internal/sink/codec"
+	"lastdrop/internal/sink/sinktest"
 )
-
-// of gives the items to a form.
-func of(items ...string) func(func([]byte) error) error {
-	return func(each func([]byte) error) error {
-		for _, item := range items {
-			if err := each([]byte(item)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
 
 func written(t testing.TB, items ...string) (string, []string) {
 	t.Helper()
 	var b bytes.Buffer
 	f := Form{codec.Plain{}}
-	notes, err := f.Write(&b, of(items...))
+	notes, err := f.Write(&b, sinktest.Of(items...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 			items = append(items, "{"+strings.TrimPrefix(b.String(), ",")+"}")
 		}
 		var b bytes.Buffer
-		if _, err := (Form{codec.Plain{}}).Write(&b, of(items...)); err != nil {
+		if _, err := (Form{codec.Plain{}}).Write(&b, sinktest.Of(items...)); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := stdcsv.NewReader(&b).ReadAll()
@@ -142,11 +131,11 @@ func TestCountIsStrict(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	f := Form{codec.Gzip{}}
-	if _, err := f.Write(&bytes.Buffer{}, of(`{"a":`)); err == nil {
+	if _, err := f.Write(&bytes.Buffer{}, sinktest.Of(`{"a":`)); err == nil {
 		t.Error("half an item was written")
 	}
 	gone := errors.New("gone")
-	if _, err := f.Write(failing{gone}, of(`{"a":1}`)); !errors.Is(err, gone) {
+	if _, err := f.Write(failing{gone}, sinktest.Of(`{"a":1}`)); !errors.Is(err, gone) {
 		t.Errorf("%v, want the writer's error", err)
 	}
 	if _, err := f.Write(&bytes.Buffer{}, func(func([]byte) error) error { return gone }); !errors.Is(err, gone) {
@@ -166,7 +155,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	b.SetBytes(int64(len(item) * len(items)))
 	for b.Loop() {
-		if _, err := (Form{codec.Plain{}}).Write(&bytes.Buffer{}, of(items...)); err != nil {
+		if _, err := (Form{codec.Plain{}}).Write(&bytes.Buffer{}, sinktest.Of(items...)); err != nil {
 			b.Fatal(err)
 		}
 	}

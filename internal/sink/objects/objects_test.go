@@ -3,7 +3,6 @@ package objects
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"lastdrop/internal/s3test"
 	"lastdrop/internal/sink"
+	"lastdrop/internal/sink/sinktest"
 )
 
 const folder = "out/shop"
@@ -28,34 +28,10 @@ func at(t *testing.T, b *s3test.Bucket) *Target {
 		Dir: t.TempDir(), Pull: "shop", Run: "r1", Verdict: func() string { return "COMPLETE" }}
 }
 
-func of(items ...string) sink.Lines {
-	return func(each func([]byte) error) error {
-		for _, item := range items {
-			if err := each([]byte(item)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-func lines(items []string) string {
-	return strings.Join(items, "\n") + strings.Repeat("\n", min(1, len(items)))
-}
-
 // loaded must succeed, and give back what it was given.
 func loaded(t *testing.T, b *s3test.Bucket, k *Target, items ...string) sink.Output {
 	t.Helper()
-	out, err := k.Load(of(items...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := lines(items)
-	sum := sha256.Sum256([]byte(text))
-	want := sink.Output{Items: int64(len(items)), Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Notes: out.Notes}
-	if !reflect.DeepEqual(out, want) {
-		t.Fatalf("%+v, want %+v", out, want)
-	}
+	out, text := sinktest.Loaded(t, k, items...), sinktest.Text(items)
 	if got := string(b.Published(t, folder)); got != text {
 		t.Fatalf("published are %d bytes, want %d", len(got), len(text))
 	}
@@ -165,7 +141,7 @@ func TestStoppedAnywhere(t *testing.T) {
 				}
 				return 0
 			}
-			out, err := k.Load(of(items...))
+			out, err := k.Load(sinktest.Of(items...))
 			b.Hook, k.Stop = nil, nil
 			if asked.Load() <= int64(n) {
 				if n < 8 {
@@ -173,7 +149,7 @@ func TestStoppedAnywhere(t *testing.T) {
 				}
 				break
 			}
-			if got := string(b.Published(t, folder)); got != "old\n" && got != lines(items) {
+			if got := string(b.Published(t, folder)); got != "old\n" && got != sinktest.Text(items) {
 				t.Fatalf("request %d: %d bytes are published", n, len(got))
 			} else if err == nil && got == "old\n" {
 				t.Fatalf("request %d: %+v, but the old set is published", n, out)
@@ -196,7 +172,7 @@ func TestOthersParts(t *testing.T) {
 		}
 		return 0
 	}
-	if _, err := other.Load(of("other")); err == nil {
+	if _, err := other.Load(sinktest.Of("other")); err == nil {
 		t.Fatal("no error")
 	}
 	b.Hook = nil
@@ -234,7 +210,7 @@ func TestReadBack(t *testing.T) {
 				}
 				return 0
 			}
-			_, err := k.Load(of(`{"a":1}`, `{"a":2}`, `{"a":3}`))
+			_, err := k.Load(sinktest.Of(`{"a":1}`, `{"a":2}`, `{"a":3}`))
 			b.Hook = nil
 			if !errors.Is(err, sink.ErrReadBack) || !strings.Contains(err.Error(), "parts/r2-") {
 				t.Errorf("%s, %q: %v, want ErrReadBack", name, compress, err)
@@ -265,7 +241,7 @@ func TestErrors(t *testing.T) {
 	} {
 		k := at(t, b)
 		change(k)
-		_, loadErr := k.Load(of("1"))
+		_, loadErr := k.Load(sinktest.Of("1"))
 		for _, err := range []error{k.Check(), loadErr} {
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "-of-tests") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %q", err, want)

@@ -10,18 +10,9 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-)
 
-func of(items ...string) func(func([]byte) error) error {
-	return func(each func([]byte) error) error {
-		for _, item := range items {
-			if err := each([]byte(item)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
+	"lastdrop/internal/sink/sinktest"
+)
 
 func written(t testing.TB, items ...string) (columns []string, rows []string, notes []string) {
 	t.Helper()
@@ -32,7 +23,7 @@ func written(t testing.TB, items ...string) (columns []string, rows []string, no
 func writtenAs(t testing.TB, form Form, items ...string) (columns []string, rows []string, notes []string) {
 	t.Helper()
 	var b bytes.Buffer
-	notes, err := form.Write(&b, of(items...))
+	notes, err := form.Write(&b, sinktest.Of(items...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +139,7 @@ func TestRowGroups(t *testing.T) {
 
 func TestCountIsStrict(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := (Form{}).Write(&b, of(`{"a":"some text that is here"}`, `{"a":"and more"}`)); err != nil {
+	if _, err := (Form{}).Write(&b, sinktest.Of(`{"a":"some text that is here"}`, `{"a":"and more"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for n := range b.Len() {
@@ -159,11 +150,11 @@ func TestCountIsStrict(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	if _, err := (Form{}).Write(io.Discard, of(`{"a":`)); err == nil {
+	if _, err := (Form{}).Write(io.Discard, sinktest.Of(`{"a":`)); err == nil {
 		t.Error("half an item was written")
 	}
 	gone := errors.New("gone")
-	if _, err := (Form{}).Write(failing{gone}, of(`{"a":1}`)); !errors.Is(err, gone) {
+	if _, err := (Form{}).Write(failing{gone}, sinktest.Of(`{"a":1}`)); !errors.Is(err, gone) {
 		t.Errorf("%v, want the writer's error", err)
 	}
 }
@@ -180,7 +171,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	b.SetBytes(int64(len(item) * len(items)))
 	for b.Loop() {
-		if _, err := (Form{}).Write(io.Discard, of(items...)); err != nil {
+		if _, err := (Form{}).Write(io.Discard, sinktest.Of(items...)); err != nil {
 			b.Fatal(err)
 		}
 	}

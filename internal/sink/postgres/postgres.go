@@ -223,14 +223,11 @@ func (t *Table) Load(items sink.Lines) (sink.Output, error) {
 }
 
 func (t *Table) write(ctx context.Context, items sink.Lines) ([]string, error) {
-	l := load{Table: t, cols: newColumns()}
-	for _, path := range t.ID {
-		p, err := jsonscan.Compile(path)
-		if err != nil {
-			return nil, err
-		}
-		l.paths = append(l.paths, p)
+	paths, err := table.Paths(t.ID)
+	if err != nil {
+		return nil, err
 	}
+	l := load{Table: t, paths: paths, cols: newColumns()}
 	if err := items(l.cols.add); err != nil {
 		return nil, err
 	}

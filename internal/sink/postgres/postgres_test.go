@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"lastdrop/internal/pgtest"
 	"lastdrop/internal/secret"
 	"lastdrop/internal/sink"
+	"lastdrop/internal/sink/sinktest"
 )
 
 // TestPostgres runs all tests that need a server with one.
@@ -34,17 +33,6 @@ func TestPostgres(t *testing.T) {
 	}
 }
 
-func of(items ...string) sink.Lines {
-	return func(each func([]byte) error) error {
-		for _, item := range items {
-			if err := each([]byte(item)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
 func at(t *testing.T, s *pgtest.Server, id ...string) *Table {
 	t.Helper()
 	return &Table{DSN: secret.Value(s.Database(t)), Table: "my-items", Run: "r1", ID: id}
@@ -53,22 +41,6 @@ func at(t *testing.T, s *pgtest.Server, id ...string) *Table {
 func (t *Table) rows(test *testing.T, query string) string {
 	test.Helper()
 	return pgtest.Rows(test, t.DSN.Reveal(), query)
-}
-
-// loaded must succeed, and give back what it was given.
-func loaded(t *testing.T, k *Table, items ...string) sink.Output {
-	t.Helper()
-	out, err := k.Load(of(items...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(items, "\n") + strings.Repeat("\n", min(1, len(items)))
-	sum := sha256.Sum256([]byte(text))
-	want := sink.Output{Items: int64(len(items)), Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Notes: out.Notes}
-	if !reflect.DeepEqual(out, want) {
-		t.Fatalf("%+v, want %+v", out, want)
-	}
-	return out
 }
 
 func same(t *testing.T, got, want string) {
@@ -82,7 +54,7 @@ const typesOf = `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attrib
 
 func testValues(t *testing.T, s *pgtest.Server) {
 	k := at(t, s)
-	out := loaded(t, k, `{"i":-9223372036854775808,"d":1.5,"b":true,"t":"é\t\\N\n\r\\","n":{"a": [1]},"z":null,"mix":7,"big":1}`,
+	out := sinktest.Loaded(t, k, `{"i":-9223372036854775808,"d":1.5,"b":true,"t":"é\t\\N\n\r\\","n":{"a": [1]},"z":null,"mix":7,"big":1}`,
 		`{"i":9223372036854775807,"d":0.12345678901234567890123,"b":false,"t":"","n":[],"mix":"7","big":123456789012345678901234567890}`, `{}`, `7`)
 	same(t, k.rows(t, typesOf), "i|bigint\nd|numeric\nb|boolean\nt|text\nn|jsonb\nz|text\nmix|text\nbig|numeric\nvalue|bigint\n")
 	same(t, k.rows(t, `SELECT i, d, b, t, n, z, mix, big, value, _key, _run, _n FROM "my-items" ORDER BY _n`),
@@ -111,7 +83,7 @@ func testOddItems(t *testing.T, s *pgtest.Server) {
 		`{"id":4` + columns.String() + `}`,
 	}
 	k := at(t, s, "id")
-	out := loaded(t, k, items...)
+	out := sinktest.Loaded(t, k, items...)
 	notes := strings.Join(out.Notes, "\n")
 	for _, note := range []string{`key "_run": its column is called "_run_`, `key "": its column is called "_e3b0c442"`, `column "nul": texts with a NUL`,
 		`column "vast": numbers that numeric does not hold: kept as text`, `column "in": objects or lists`, "keys beyond the first 300"} {
@@ -130,9 +102,9 @@ func testOddItems(t *testing.T, s *pgtest.Server) {
 	same(t, k.rows(t, `SELECT _key FROM "my-items" WHERE _n = 14`), `"\u0000"`+"\n")
 
 	// Bytes that are no UTF-8 make what holds them bytea, and lose nothing.
-	loaded(t, k, items...)
+	sinktest.Loaded(t, k, items...)
 	k.Merge, k.Run = true, "r2"
-	out = loaded(t, k, "{\"id\":2,\"\xff\":\"\xff\xfe\",\"nul\":[\"\xc3\"],\"tail\":\"\xc3\"}")
+	out = sinktest.Loaded(t, k, "{\"id\":2,\"\xff\":\"\xff\xfe\",\"nul\":[\"\xc3\"],\"tail\":\"\xc3\"}")
 	same(t, k.rows(t, `SELECT encode(nul, 'escape'), encode(tail, 'escape'), encode(_item, 'hex') = '`+
 		hex.EncodeToString([]byte("{\"id\":2,\"\xff\":\"\xff\xfe\",\"nul\":[\"\xc3\"],\"tail\":\"\xc3\"}"))+`' FROM "my-items" WHERE _key = '2'`), `["\303"]|\303|t`+"\n")
 	same(t, k.rows(t, `SELECT encode(tail, 'escape') FROM "my-items" WHERE _key = '8'`), `\\u0000`+"\n")
@@ -140,17 +112,17 @@ func testOddItems(t *testing.T, s *pgtest.Server) {
 		t.Errorf("notes %q", out.Notes)
 	}
 	k.Run = "r3"
-	loaded(t, k, `{"id":9,"tail":"text again"}`)
+	sinktest.Loaded(t, k, `{"id":9,"tail":"text again"}`)
 }
 
 func testSwapped(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id")
-	loaded(t, k, `{"id":1,"v":"a"}`, `{"id":2,"w":"b"}`)
+	sinktest.Loaded(t, k, `{"id":1,"v":"a"}`, `{"id":2,"w":"b"}`)
 	k.Run = "r2"
-	loaded(t, k, `{"id":3,"v":1}`)
+	sinktest.Loaded(t, k, `{"id":3,"v":1}`)
 	same(t, k.rows(t, `SELECT * FROM "my-items"`), "3|r2|1|{\"id\":3,\"v\":1}|3|1\n")
 	k.Run = "r3"
-	loaded(t, k)
+	sinktest.Loaded(t, k)
 	same(t, k.rows(t, `SELECT * FROM "my-items"`), "")
 	same(t, k.rows(t, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"), "my-items\n")
 }
@@ -158,34 +130,34 @@ func testSwapped(t *testing.T, s *pgtest.Server) {
 func testMerged(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id.n", "kind")
 	k.Merge = true
-	loaded(t, k, `{"id":{"n":1},"kind":"a","x":"old","gone":1}`, `{"id":{"n":2},"kind":"a","x":"stays"}`)
+	sinktest.Loaded(t, k, `{"id":{"n":1},"kind":"a","x":"old","gone":1}`, `{"id":{"n":2},"kind":"a","x":"stays"}`)
 	k.Run = "r2"
-	loaded(t, k, `{"id":{"n":3},"kind":"a","X":"new"}`, `{"id":{"n":1.0},"kind":"a","x":"changed"}`)
+	sinktest.Loaded(t, k, `{"id":{"n":3},"kind":"a","X":"new"}`, `{"id":{"n":1.0},"kind":"a","x":"changed"}`)
 	same(t, k.rows(t, `SELECT _key, _run, x, gone, "X" FROM "my-items" ORDER BY _key`),
 		"[1,\"a\"]|r2|changed|-|-\n[2,\"a\"]|r1|stays|-|-\n[3,\"a\"]|r2|-|-|new\n")
 	// One that was replaced without ids has no unique key yet.
 	other := at(t, s)
-	loaded(t, other, `{"id":1}`)
+	sinktest.Loaded(t, other, `{"id":1}`)
 	other.ID, other.Merge, other.Run = []string{"id"}, true, "r2"
-	loaded(t, other, `{"id":2}`)
+	sinktest.Loaded(t, other, `{"id":2}`)
 	other.Run = "r3"
-	loaded(t, other, `{"id":2,"x":1}`)
+	sinktest.Loaded(t, other, `{"id":2,"x":1}`)
 	same(t, other.rows(t, `SELECT _key, _run FROM "my-items" ORDER BY _run`), "-|r1\n2|r3\n")
 }
 
 func testMergedTypes(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id")
 	k.Merge = true
-	loaded(t, k, `{"id":1,"int":9007199254740993,"num":0.1,"bool":true,"json":{"a":1},"text":"x","any":1}`)
+	sinktest.Loaded(t, k, `{"id":1,"int":9007199254740993,"num":0.1,"bool":true,"json":{"a":1},"text":"x","any":1}`)
 	before := k.rows(t, typesOf)
 	k.Run = "r1b" // nulls, and narrower values, widen nothing
-	if out := loaded(t, k, `{"id":0,"int":null,"num":5,"bool":null,"json":null,"text":null,"any":null}`); len(out.Notes) > 0 {
+	if out := sinktest.Loaded(t, k, `{"id":0,"int":null,"num":5,"bool":null,"json":null,"text":null,"any":null}`); len(out.Notes) > 0 {
 		t.Errorf("notes %q", out.Notes)
 	}
 	same(t, k.rows(t, typesOf), before)
 	pgtest.Exec(t, k.DSN.Reveal(), `DELETE FROM "my-items" WHERE id = 0`)
 	k.Run = "r2"
-	out := loaded(t, k, `{"id":2,"int":0.1,"num":7,"bool":"no","json":5,"text":{"b":[]},"any":"\u0000"}`)
+	out := sinktest.Loaded(t, k, `{"id":2,"int":0.1,"num":7,"bool":"no","json":5,"text":{"b":[]},"any":"\u0000"}`)
 	same(t, k.rows(t, typesOf), "id|bigint\nint|numeric\nnum|numeric\nbool|text\njson|text\ntext|text\nany|bytea\n")
 	same(t, k.rows(t, `SELECT int, num, bool, json, text, encode("any", 'escape') FROM "my-items" ORDER BY _key`),
 		"9007199254740993|0.1|true|{\"a\": 1}|x|1\n0.1|7|no|5|{\"b\":[]}|\\000\n")
@@ -193,7 +165,7 @@ func testMergedTypes(t *testing.T, s *pgtest.Server) {
 		t.Errorf("notes %q", out.Notes)
 	}
 	pgtest.Exec(t, k.DSN.Reveal(), `ALTER TABLE "my-items" ALTER num TYPE varchar(3)`)
-	if _, err := k.Load(of(`{"id":3,"num":12345}`)); err == nil || !strings.Contains(err.Error(), `column "num" is character varying(3)`) {
+	if _, err := k.Load(sinktest.Of(`{"id":3,"num":12345}`)); err == nil || !strings.Contains(err.Error(), `column "num" is character varying(3)`) {
 		t.Errorf("a column that others changed: %v", err)
 	}
 }
@@ -212,9 +184,9 @@ func testGuarded(t *testing.T, s *pgtest.Server) {
 		}
 	}
 	guarded("r1", false)
-	loaded(t, k)
+	sinktest.Loaded(t, k)
 	guarded("r2", false)
-	loaded(t, k, `{"id":1}`)
+	sinktest.Loaded(t, k, `{"id":1}`)
 	guarded("r1", false)
 	guarded("r2", true)
 	guarded("", true)
@@ -225,9 +197,9 @@ func testLoadedAgain(t *testing.T, s *pgtest.Server) {
 	for _, merge := range []bool{false, true} {
 		k := at(t, s, "id")
 		k.Merge = merge
-		loaded(t, k, `{"id":1}`, `{"id":2}`)
+		sinktest.Loaded(t, k, `{"id":1}`, `{"id":2}`)
 		for range 2 {
-			loaded(t, k, `{"id":2}`, `{"id":3}`, `{"id":4}`)
+			sinktest.Loaded(t, k, `{"id":2}`, `{"id":3}`, `{"id":4}`)
 		}
 		if guarded, err := k.Guarded(); guarded || err != nil {
 			t.Errorf("its own table is guarded: %v, %v", guarded, err)
@@ -237,7 +209,7 @@ func testLoadedAgain(t *testing.T, s *pgtest.Server) {
 
 func refused(t *testing.T, k *Table, want string) {
 	t.Helper()
-	_, loadErr := k.Load(of(`{"a":1}`))
+	_, loadErr := k.Load(sinktest.Of(`{"a":1}`))
 	for _, err := range []error{k.Check(), loadErr} {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
@@ -253,7 +225,7 @@ func testOthersAreLeftAlone(t *testing.T, s *pgtest.Server) {
 	}
 	k := at(t, s)
 	pgtest.Exec(t, k.DSN.Reveal(), "CREATE TABLE theirs AS SELECT 7 AS x")
-	loaded(t, k, `{"a":1}`)
+	sinktest.Loaded(t, k, `{"a":1}`)
 	same(t, k.rows(t, "SELECT x FROM theirs"), "7\n")
 }
 
@@ -275,7 +247,7 @@ func testRights(t *testing.T, s *pgtest.Server) {
 	k := at(t, s)
 	writer := as(t, k, "writer")
 	refused(t, writer, "may not create tables in the schema public: GRANT CREATE")
-	loaded(t, k, `{"a":1}`)
+	sinktest.Loaded(t, k, `{"a":1}`)
 	pgtest.Exec(t, k.DSN.Reveal(), "GRANT CREATE ON SCHEMA public TO writer", `GRANT ALL ON "my-items" TO writer`)
 	refused(t, writer, "belongs to another role")
 	pgtest.Exec(t, k.DSN.Reveal(), "ALTER ROLE writer SET default_transaction_read_only = on")
@@ -290,12 +262,12 @@ func testRights(t *testing.T, s *pgtest.Server) {
 // Owner and grants outlive a swap; indexes are named, and views keep it from happening.
 func testWhatHangsOnIt(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id")
-	loaded(t, k, `{"id":1,"v":1}`)
+	sinktest.Loaded(t, k, `{"id":1,"v":1}`)
 	pgtest.Exec(t, k.DSN.Reveal(), `CREATE ROLE "odd ""owner"`, "CREATE ROLE reader", `GRANT CREATE ON SCHEMA public TO "odd ""owner"`,
 		`ALTER TABLE "my-items" OWNER TO "odd ""owner"`, `GRANT SELECT ON "my-items" TO reader WITH GRANT OPTION`, `GRANT SELECT ON "my-items" TO PUBLIC`,
 		`CREATE INDEX by_v ON "my-items" (v)`)
 	k.Run = "r2"
-	out := loaded(t, k, `{"id":2,"v":2}`)
+	out := sinktest.Loaded(t, k, `{"id":2,"v":2}`)
 	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, `the index "by_v" went with the table`) || len(out.Notes) != 1 {
 		t.Errorf("notes %q", out.Notes)
 	}
@@ -306,8 +278,8 @@ func testWhatHangsOnIt(t *testing.T, s *pgtest.Server) {
 	refused(t, k, "views would be lost with the table that is replaced")
 	same(t, k.rows(t, `SELECT _run FROM "my-items"`), "r2\n")
 	k.Merge = true
-	loaded(t, k, `{"id":3,"v":3}`)
-	if _, err := k.Load(of(`{"id":3,"v":"a text"}`)); err == nil || !strings.Contains(err.Error(), "hangs on a column whose type must change") {
+	sinktest.Loaded(t, k, `{"id":3,"v":3}`)
+	if _, err := k.Load(sinktest.Of(`{"id":3,"v":"a text"}`)); err == nil || !strings.Contains(err.Error(), "hangs on a column whose type must change") {
 		t.Errorf("%v", err)
 	}
 	same(t, k.rows(t, `SELECT v FROM hangs ORDER BY v`), "2\n3\n")
@@ -322,14 +294,14 @@ func testBound(t *testing.T, s *pgtest.Server) {
 		"views":    `CREATE MATERIALIZED VIEW v AS SELECT * FROM "my-items"`,
 	} {
 		k := at(t, s, "id")
-		loaded(t, k, `{"id":1}`)
+		sinktest.Loaded(t, k, `{"id":1}`)
 		pgtest.Exec(t, k.DSN.Reveal(), statement)
 		refused(t, k, want+" would be lost")
 		k.Merge = true
 		if err := k.Check(); err != nil {
 			t.Errorf("%s, merged: %v", want, err)
 		}
-		loaded(t, k, `{"id":1,"more":2}`)
+		sinktest.Loaded(t, k, `{"id":1,"more":2}`)
 	}
 }
 
@@ -338,22 +310,22 @@ func testNothingOfAPart(t *testing.T, s *pgtest.Server) {
 	for _, merge := range []bool{false, true} {
 		k := at(t, s, "id")
 		k.Merge = merge
-		loaded(t, k, `{"id":1}`)
+		sinktest.Loaded(t, k, `{"id":1}`)
 		k.Run = "r2"
 		reading := 0
 		_, err := k.Load(func(each func([]byte) error) error {
 			if reading++; reading == 2 {
 				return errors.Join(each([]byte(`{"id":9}`)), gone)
 			}
-			return of(`{"id":9}`, `{"id":10}`)(each)
+			return sinktest.Of(`{"id":9}`, `{"id":10}`)(each)
 		})
 		if !errors.Is(err, gone) {
 			t.Errorf("%v", err)
 		}
-		if _, err := k.Load(of(`{"id":5}`, `{"id":5}`)); !errors.Is(err, sink.ErrReadBack) || !strings.Contains(err.Error(), "items.id") {
+		if _, err := k.Load(sinktest.Of(`{"id":5}`, `{"id":5}`)); !errors.Is(err, sink.ErrReadBack) || !strings.Contains(err.Error(), "items.id") {
 			t.Errorf("two items of one key: %v", err)
 		}
-		if _, err := k.Load(of(`{"id":`)); err == nil {
+		if _, err := k.Load(sinktest.Of(`{"id":`)); err == nil {
 			t.Error("half an item was loaded")
 		}
 		same(t, k.rows(t, `SELECT _key, _run FROM "my-items"`), "1|r1\n")
@@ -363,13 +335,13 @@ func testNothingOfAPart(t *testing.T, s *pgtest.Server) {
 
 func testBusy(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id")
-	loaded(t, k, `{"id":1}`)
+	sinktest.Loaded(t, k, `{"id":1}`)
 	k.Run, k.patience = "r2", time.Millisecond
 	reader := pgtest.Connect(t, k.DSN.Reveal())
 	if _, err := reader.Exec(context.Background(), `BEGIN; SELECT FROM "my-items"`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Load(of(`{"id":2}`)); err == nil || !strings.Contains(err.Error(), "holds a lock on the table") {
+	if _, err := k.Load(sinktest.Of(`{"id":2}`)); err == nil || !strings.Contains(err.Error(), "holds a lock on the table") {
 		t.Errorf("%v", err)
 	}
 	if _, err := reader.Exec(context.Background(), `ROLLBACK`); err != nil {
@@ -379,11 +351,11 @@ func testBusy(t *testing.T, s *pgtest.Server) {
 	_, err := k.Load(func(each func([]byte) error) error {
 		if reading++; reading == 2 {
 			other := &Table{DSN: k.DSN, Table: k.Table, Run: "r3", patience: time.Millisecond}
-			if _, err := other.Load(of(`{"id":7}`)); err == nil || !strings.Contains(err.Error(), "holds a lock on the table") {
+			if _, err := other.Load(sinktest.Of(`{"id":7}`)); err == nil || !strings.Contains(err.Error(), "holds a lock on the table") {
 				t.Errorf("another run's load: %v", err)
 			}
 		}
-		return of(`{"id":2}`)(each)
+		return sinktest.Of(`{"id":2}`)(each)
 	})
 	if err != nil {
 		t.Error(err)
@@ -399,7 +371,7 @@ func testStoppedAnywhere(t *testing.T, s *pgtest.Server) {
 		for step := range steps {
 			k := at(t, s, "id")
 			k.Merge = merge
-			loaded(t, k, `{"id":1,"v":"old"}`, `{"id":2,"v":"old"}`)
+			sinktest.Loaded(t, k, `{"id":1,"v":"old"}`, `{"id":2,"v":"old"}`)
 			k.Run = "r2"
 			items := make([]string, 400)
 			for i := range items {
@@ -429,7 +401,7 @@ func testStoppedAnywhere(t *testing.T, s *pgtest.Server) {
 			}
 			same(t, k.rows(t, `SELECT count(*), count(*) FILTER (WHERE v = 'old') FROM "my-items"`), "2|2\n")
 			same(t, k.rows(t, "SELECT count(*) FROM pg_class WHERE relname LIKE 'lastdrop%' AND relkind = 'r'"), "0\n")
-			loaded(t, k, items...)
+			sinktest.Loaded(t, k, items...)
 			same(t, k.rows(t, `SELECT count(*), count(*) FILTER (WHERE v = 'old') FROM "my-items"`), "400|0\n")
 		}
 	}
@@ -438,7 +410,7 @@ func testStoppedAnywhere(t *testing.T, s *pgtest.Server) {
 // What Stop says ends even a statement of the server that waits.
 func testAskedToStop(t *testing.T, s *pgtest.Server) {
 	k := at(t, s, "id")
-	loaded(t, k, `{"id":1}`)
+	sinktest.Loaded(t, k, `{"id":1}`)
 	reader := pgtest.Connect(t, k.DSN.Reveal())
 	if _, err := reader.Exec(context.Background(), `BEGIN; SELECT FROM "my-items"`); err != nil {
 		t.Fatal(err)
@@ -455,7 +427,7 @@ func testAskedToStop(t *testing.T, s *pgtest.Server) {
 		}
 		return nil
 	}
-	if _, err := k.Load(of(`{"id":2}`)); !errors.Is(err, stopped) {
+	if _, err := k.Load(sinktest.Of(`{"id":2}`)); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
 }
@@ -500,7 +472,7 @@ func testNoSecret(t *testing.T, s *pgtest.Server) {
 		"no TLS":         {good + "?sslmode=require", "cannot be reached"},
 	} {
 		k := &Table{DSN: secret.Value(c.dsn), Table: "x", Run: "r1"}
-		_, loadErr := k.Load(of(`{"a":1}`))
+		_, loadErr := k.Load(sinktest.Of(`{"a":1}`))
 		_, guardErr := k.Guarded()
 		for _, err := range []error{k.Check(), loadErr, guardErr} {
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -522,8 +494,8 @@ func testSchema(t *testing.T, s *pgtest.Server) {
 	k := at(t, s)
 	pgtest.Exec(t, k.DSN.Reveal(), `CREATE SCHEMA "ware house"`)
 	k.DSN += "?search_path=%22ware%20house%22"
-	loaded(t, k, `{"a":1}`)
-	loaded(t, k, `{"a":2}`)
+	sinktest.Loaded(t, k, `{"a":1}`)
+	sinktest.Loaded(t, k, `{"a":2}`)
 	same(t, k.rows(t, `SELECT a FROM "ware house"."my-items"`), "2\n")
 }
 

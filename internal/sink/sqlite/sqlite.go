@@ -156,14 +156,11 @@ func (t *Table) Load(items sink.Lines) (sink.Output, error) {
 }
 
 func (t *Table) write(ctx context.Context, items sink.Lines) ([]string, error) {
-	l := load{Table: t}
-	for _, path := range t.ID {
-		p, err := jsonscan.Compile(path)
-		if err != nil {
-			return nil, err
-		}
-		l.paths = append(l.paths, p)
+	paths, err := table.Paths(t.ID)
+	if err != nil {
+		return nil, err
 	}
+	l := load{Table: t, paths: paths}
 	if err := items(l.cols.Add); err != nil {
 		return nil, err
 	}

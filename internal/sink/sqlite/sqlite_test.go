@@ -1,51 +1,22 @@
 package sqlite
 
 import (
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"lastdrop/internal/sink"
+	"lastdrop/internal/sink/sinktest"
 )
-
-func of(items ...string) sink.Lines {
-	return func(each func([]byte) error) error {
-		for _, item := range items {
-			if err := each([]byte(item)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
 
 func at(t *testing.T, run string, id ...string) *Table {
 	t.Helper()
 	return &Table{Path: filepath.Join(t.TempDir(), "x y#?.db"), Table: "my-items", Run: run, ID: id}
-}
-
-// loaded must succeed, and give back what it was given.
-func loaded(t *testing.T, k *Table, items ...string) sink.Output {
-	t.Helper()
-	out, err := k.Load(of(items...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(items, "\n") + strings.Repeat("\n", min(1, len(items)))
-	sum := sha256.Sum256([]byte(text))
-	want := sink.Output{Items: int64(len(items)), Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:]), Notes: out.Notes}
-	if !reflect.DeepEqual(out, want) {
-		t.Fatalf("%+v, want %+v", out, want)
-	}
-	return out
 }
 
 // rows reads a query's rows with their types.
@@ -95,7 +66,7 @@ func plain(t *testing.T, run string, id ...string) *Table {
 
 func TestOddPath(t *testing.T) {
 	k := at(t, "r1")
-	loaded(t, k, `{"a":1}`)
+	sinktest.Loaded(t, k, `{"a":1}`)
 	if _, err := os.Stat(k.Path); err != nil {
 		t.Error(err)
 	}
@@ -107,7 +78,7 @@ func TestOddPath(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	k := plain(t, "r1")
-	loaded(t, k, `{"i":-9223372036854775808,"f":1.5,"b":true,"t":"é\u0000x","n":{"a": [1]},"z":null}`,
+	sinktest.Loaded(t, k, `{"i":-9223372036854775808,"f":1.5,"b":true,"t":"é\u0000x","n":{"a": [1]},"z":null}`,
 		"{\"i\":9223372036854775808,\"f\":0.12345678901234567890123,\"b\":false,\"t\":\"\xff\"}", `{}`, `7`)
 	want := "int64:-9223372036854775808 float64:1.5 int64:1 string:é\x00x string:{\"a\": [1]} <nil>:<nil> <nil>:<nil>\n" +
 		"string:9223372036854775808 string:0.12345678901234567890123 int64:0 []uint8:[255] <nil>:<nil> <nil>:<nil> <nil>:<nil>\n" +
@@ -124,7 +95,7 @@ func TestOddItems(t *testing.T) {
 		fmt.Fprintf(&columns, `,"c%d":%d`, i, i)
 	}
 	k := plain(t, "r1", "id")
-	out := loaded(t, k, `{"id":1,"ID":2,"Id":3}`, `{"id":"1","":1,"\u0000":2,"\ufffd":3,"a\"b":4}`, "{\"id\":2,\"\xff\":\"\xff\xfe\"}", `{}`, `null`,
+	out := sinktest.Loaded(t, k, `{"id":1,"ID":2,"Id":3}`, `{"id":"1","":1,"\u0000":2,"\ufffd":3,"a\"b":4}`, "{\"id\":2,\"\xff\":\"\xff\xfe\"}", `{}`, `null`,
 		`{"id":123456789012345678901234567890}`, `{"id":3,"_key":1,"_run":2,"_item":3,"_rest":4,"rowid":5}`,
 		`{"id":4`+columns.String()+`}`, `{"id":5,"large":"`+strings.Repeat("0123456789", 1<<20)+`"}`,
 		`{"id":6,"deep":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`}`)
@@ -148,13 +119,13 @@ func TestOddItems(t *testing.T) {
 
 func TestReplacedAsAWhole(t *testing.T) {
 	k := plain(t, "r1")
-	loaded(t, k, `{"a":1}`, `{"b":2}`)
+	sinktest.Loaded(t, k, `{"a":1}`, `{"b":2}`)
 	k.Run = "r2"
-	loaded(t, k, `{"c":3}`)
+	sinktest.Loaded(t, k, `{"c":3}`)
 	if got := rows(t, k.Path, `SELECT * FROM "my-items"`); got != `<nil>:<nil> string:r2 string:{"c":3} int64:3` {
 		t.Error(got)
 	}
-	loaded(t, k)
+	sinktest.Loaded(t, k)
 	if got := rows(t, k.Path, `SELECT count(*) FROM "my-items"`); got != "int64:0" {
 		t.Error(got)
 	}
@@ -162,9 +133,9 @@ func TestReplacedAsAWhole(t *testing.T) {
 
 func TestUpserted(t *testing.T) {
 	k := plain(t, "r1", "id.n", "kind")
-	loaded(t, k, `{"id":{"n":1},"kind":"a","x":"old","gone":1}`, `{"id":{"n":2},"kind":"a","x":"stays"}`)
+	sinktest.Loaded(t, k, `{"id":{"n":1},"kind":"a","x":"old","gone":1}`, `{"id":{"n":2},"kind":"a","x":"stays"}`)
 	k.Run = "r2"
-	loaded(t, k, `{"id":{"n":3},"kind":"a","X":"new"}`, `{"id":{"n":1.0},"kind":"a","x":"changed"}`)
+	sinktest.Loaded(t, k, `{"id":{"n":3},"kind":"a","X":"new"}`, `{"id":{"n":1.0},"kind":"a","x":"changed"}`)
 	want := `string:[2,"a"] string:r1 string:stays <nil>:<nil> <nil>:<nil>
 string:[3,"a"] string:r2 <nil>:<nil> <nil>:<nil> string:new
 string:[1,"a"] string:r2 string:changed <nil>:<nil> <nil>:<nil>`
@@ -173,7 +144,7 @@ string:[1,"a"] string:r2 string:changed <nil>:<nil> <nil>:<nil>`
 	}
 	// Names stay with their keys, in whatever order they come.
 	k.Run = "r3"
-	loaded(t, k, `{"id":{"n":4},"kind":"a","X":"upper","x":"lower"}`)
+	sinktest.Loaded(t, k, `{"id":{"n":4},"kind":"a","X":"upper","x":"lower"}`)
 	if got := rows(t, k.Path, `SELECT x, X_2 FROM "my-items" WHERE _run = 'r3'`); got != "string:lower string:upper" {
 		t.Error(got)
 	}
@@ -183,9 +154,9 @@ string:[1,"a"] string:r2 string:changed <nil>:<nil> <nil>:<nil>`
 func TestLoadedAgain(t *testing.T) {
 	for _, id := range [][]string{nil, {"id"}} {
 		k := plain(t, "r1", id...)
-		loaded(t, k, `{"id":1}`, `{"id":2}`)
+		sinktest.Loaded(t, k, `{"id":1}`, `{"id":2}`)
 		for range 2 {
-			loaded(t, k, `{"id":2}`, `{"id":3}`, `{"id":4}`)
+			sinktest.Loaded(t, k, `{"id":2}`, `{"id":3}`, `{"id":4}`)
 		}
 		if guarded, err := k.Guarded(); guarded || err != nil {
 			t.Errorf("its own table is guarded: %v, %v", guarded, err)
@@ -205,12 +176,12 @@ func TestGuarded(t *testing.T) {
 			t.Errorf("%s: %v, %v", step, got, err)
 		}
 	}
-	loaded(t, k)
+	sinktest.Loaded(t, k)
 	other := &Table{Path: k.Path, Table: k.Table, Run: "r2", ID: k.ID}
 	if got, err := other.Guarded(); got || err != nil {
 		t.Errorf("a table without rows: %v, %v", got, err)
 	}
-	loaded(t, k, `{"id":1}`)
+	sinktest.Loaded(t, k, `{"id":1}`)
 	if got, err := other.Guarded(); !got || err != nil {
 		t.Errorf("another run's rows: %v, %v", got, err)
 	}
@@ -244,7 +215,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		k := plain(t, "r1")
 		exec(t, k.Path, "CREATE TABLE theirs (x)", c.statement)
 		before, _ := os.ReadFile(k.Path)
-		_, loadErr := k.Load(of(`{"a":1}`))
+		_, loadErr := k.Load(sinktest.Of(`{"a":1}`))
 		for _, err := range []error{k.Check(), loadErr} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -266,7 +237,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 func TestTablesBesideIt(t *testing.T) {
 	k := plain(t, "r1")
 	exec(t, k.Path, "CREATE TABLE theirs (x)", "INSERT INTO theirs VALUES (7)")
-	loaded(t, k, `{"a":1}`)
+	sinktest.Loaded(t, k, `{"a":1}`)
 	if got := rows(t, k.Path, "SELECT x FROM theirs"); got != "int64:7" {
 		t.Error(got)
 	}
@@ -277,7 +248,7 @@ func TestTablesBesideIt(t *testing.T) {
 func TestStoppedAnywhere(t *testing.T) {
 	for _, id := range [][]string{nil, {"id"}} {
 		k := plain(t, "r1", id...)
-		loaded(t, k, `{"id":1,"v":"old"}`, `{"id":2,"v":"old"}`)
+		sinktest.Loaded(t, k, `{"id":1,"v":"old"}`, `{"id":2,"v":"old"}`)
 		k.Run = "r2"
 		items := make([]string, 300)
 		for i := range items {
@@ -288,7 +259,7 @@ func TestStoppedAnywhere(t *testing.T) {
 		_, err := k.Load(func(each func([]byte) error) error {
 			reading++
 			n := 0
-			return of(items...)(func(item []byte) error {
+			return sinktest.Of(items...)(func(item []byte) error {
 				if n++; reading == 2 && n%75 == 0 {
 					stops = append(stops, snapshot(t, k.Path))
 				}
@@ -311,7 +282,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			if count != "int64:2 int64:2" && count != "int64:300 int64:0" {
 				t.Fatalf("rows, old ones: %s", count)
 			}
-			loaded(t, again, items...)
+			sinktest.Loaded(t, again, items...)
 			if got := rows(t, again.Path, `SELECT count(*), sum(v = 'old') FROM "my-items"`); got != "int64:300 int64:0" {
 				t.Fatalf("after going on: %s", got)
 			}
@@ -342,22 +313,22 @@ func snapshot(t *testing.T, path string) string {
 func TestNothingIsLoadedOfAPart(t *testing.T) {
 	gone := errors.New("gone")
 	k := plain(t, "r1", "id")
-	loaded(t, k, `{"id":1}`)
+	sinktest.Loaded(t, k, `{"id":1}`)
 	k.Run = "r2"
 	reading := 0
 	_, err := k.Load(func(each func([]byte) error) error {
 		if reading++; reading == 2 {
 			return errors.Join(each([]byte(`{"id":9}`)), gone)
 		}
-		return of(`{"id":9}`, `{"id":10}`)(each)
+		return sinktest.Of(`{"id":9}`, `{"id":10}`)(each)
 	})
 	if !errors.Is(err, gone) {
 		t.Errorf("%v", err)
 	}
-	if _, err := k.Load(of(`{"id":5}`, `{"id":5}`)); !errors.Is(err, sink.ErrReadBack) {
+	if _, err := k.Load(sinktest.Of(`{"id":5}`, `{"id":5}`)); !errors.Is(err, sink.ErrReadBack) {
 		t.Errorf("two items of one key: %v", err)
 	}
-	if _, err := k.Load(of(`{"id":`)); err == nil {
+	if _, err := k.Load(sinktest.Of(`{"id":`)); err == nil {
 		t.Error("half an item was loaded")
 	}
 	if got := rows(t, k.Path, `SELECT _key, _run FROM "my-items"`); got != "string:1 string:r1" {
@@ -367,10 +338,10 @@ func TestNothingIsLoadedOfAPart(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	k := plain(t, "r1")
-	loaded(t, k, `{"a":1}`)
+	sinktest.Loaded(t, k, `{"a":1}`)
 	exec(t, k.Path, "BEGIN EXCLUSIVE")
 	k.patience = time.Millisecond
-	for _, err := range []error{k.Check(), func() error { _, err := k.Load(of(`{"a":1}`)); return err }()} {
+	for _, err := range []error{k.Check(), func() error { _, err := k.Load(sinktest.Of(`{"a":1}`)); return err }()} {
 		if err == nil || !strings.Contains(err.Error(), "keeps the database locked") {
 			t.Errorf("%v", err)
 		}
@@ -401,9 +372,9 @@ func TestStoppedWhileReadBack(t *testing.T) {
 	halt := errors.New("halt")
 	k := at(t, "r1", "id")
 	k.Stop = func() error { return halt }
-	if _, err := k.Load(of(`{"id":1}`)); !errors.Is(err, halt) {
+	if _, err := k.Load(sinktest.Of(`{"id":1}`)); !errors.Is(err, halt) {
 		t.Errorf("%v", err)
 	}
 	k.Stop = nil
-	loaded(t, k, `{"id":1}`, `{"id":2}`)
+	sinktest.Loaded(t, k, `{"id":1}`, `{"id":2}`)
 }

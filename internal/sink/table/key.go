@@ -32,6 +32,19 @@ func KeyOf(item []byte, ids []jsonscan.Path) ([]byte, error) {
 	return []byte("[" + string(bytes.Join(texts, []byte(","))) + "]"), nil
 }
 
+// Paths compiles the paths to an item's id.
+func Paths(ids []string) ([]jsonscan.Path, error) {
+	var paths []jsonscan.Path
+	for _, id := range ids {
+		p, err := jsonscan.Compile(id)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, p)
+	}
+	return paths, nil
+}
+
 // Hashed is a key that stands for a text: what it is, and its hash.
 func Hashed(what string, text []byte) []byte {
 	sum := sha256.Sum256(text)
