@@ -42,14 +42,14 @@ func (f *flight) is(r adapters.Request) bool {
 	return f.req.URL == r.URL && f.req.Size == r.Size && f.req.Method == r.Method && string(f.req.Body) == string(r.Body)
 }
 
-// wait gives what came, or the context's error.
+// wait gives what came, or the context's error. What came whole is an answer, also
+// where the context, which is the flight's too, has ended meanwhile.
 func (f *flight) wait(ctx context.Context) (raw, error) {
-	select {
-	case <-f.done:
+	<-f.done
+	if f.failed() {
 		return f.raw, ctx.Err()
-	case <-ctx.Done():
-		return raw{}, ctx.Err()
 	}
+	return f.raw, nil
 }
 
 // landed reports whether a flight has come back.
@@ -64,7 +64,7 @@ func (f *flight) landed() bool {
 
 // failed reports a flight that has come back with nothing that could be a page.
 func (f *flight) failed() bool {
-	return f.landed() && (f.raw.err != nil || f.raw.short || f.raw.status >= 300)
+	return f.landed() && (f.raw.err != nil || f.raw.short || f.raw.status < 200 || f.raw.status >= 300)
 }
 
 // flights are what is under way, in the order of positions.
@@ -181,7 +181,7 @@ func (d *drain) want(ctx context.Context, had []*flight, still bool) {
 	for n := range int64(d.opt.Client.Concurrency) {
 		at := s.At
 		if n > 0 {
-			if at = d.later(n); !still || at.Offset >= s.PassTotals.Last || s.lap != lap || d.ahead.list[0].req.Size != s.GoodSize {
+			if at = d.later(n); !still || at.Offset >= d.farthest() || s.lap != lap || d.ahead.list[0].req.Size != s.GoodSize {
 				return // the last page does not show where further ones begin
 			}
 		}
@@ -222,6 +222,14 @@ func (d *drain) standsStill() bool {
 	s := d.state
 	return d.shape.rank && s.Page >= 1 && s.Pass == 1 && s.Bad == 0 && !s.Followed && s.Empties == 0 && len(d.shape.pages.OffsetAdvance) == 0 &&
 		s.Move.Clean() && s.Everything.Clean() && s.PassTotals.Believed() && s.PassTotals.Min == s.PassTotals.Max && s.At.Offset > s.GoodAt.Offset
+}
+
+// farthest is how many items can be had by position, as far as is known.
+func (d *drain) farthest() int64 {
+	if reach := d.shape.pages.Reach; reach > 0 {
+		return min(reach, d.state.PassTotals.Last)
+	}
+	return d.state.PassTotals.Last
 }
 
 // later is the place n pages behind the one where the walk stands, if they are
@@ -276,8 +284,8 @@ func (d *drain) dropOne(f *flight) {
 	a := answer{raw: f.raw}
 	outcome, cause := reconcile.Unused, "asked for ahead of the walk, which went elsewhere"
 	switch {
-	case !landed:
-		a.body, a.mem = nil, nil
+	case !landed && f.failed():
+		a.body = nil // called off, by us
 	case f.raw.status != 0 && limited(f.raw):
 		outcome, cause = reconcile.Limited, "asked for ahead of the walk, and refused by a rate limit"
 		d.limit()
@@ -304,6 +312,7 @@ const rememberMost = 64
 
 // remember keeps what a page that is thrown away showed.
 func (d *drain) remember(r adapters.Request, p *adapters.Page) {
+	d.recall(r, p) // it may have been thrown away before
 	s := d.state
 	if s.Thrown == nil {
 		s.Thrown = map[string]uint64{}

@@ -335,6 +335,18 @@ func (s *states) Commit(ctx context.Context, c Checkpoint) error {
 	return s.store.Commit(ctx, c)
 }
 
+// resume is where the run goes on.
+func (s *states) resume() *Resume {
+	return &Resume{State: s.state, Keys: func(yield func([]byte) error) error {
+		for _, k := range s.keys {
+			if err := yield(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
 // TestAheadAcrossAStop: what had come when a run was stopped has its rows, and is held
 // against what comes when it goes on.
 func TestAheadAcrossAStop(t *testing.T) {
@@ -371,14 +383,7 @@ func TestAheadAcrossAStop(t *testing.T) {
 		t.Errorf("no request ahead of the walk has a row: %d rows", len(s.attempts))
 	}
 	src.shift(5)
-	o.Resume = &Resume{State: kept.state, Keys: func(yield func([]byte) error) error {
-		for _, k := range kept.keys {
-			if err := yield(k); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
+	o.Resume = kept.resume()
 	f, err := Drain(context.Background(), o)
 	if lost := src.lost(s.lines); err != nil || ruled(f) == judge.Complete && len(lost) > 0 {
 		t.Errorf("%v with %v lost, %v", ruled(f), lost, err)

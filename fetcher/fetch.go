@@ -66,6 +66,7 @@ type exchange struct {
 	sent   bool // it went out, and did not only wait for the rate limit
 	read   bool // the response handler ran for this try
 	again  bool
+	taken  bool // the policy is content with what was read
 }
 
 type exchangeKey struct{}
@@ -141,7 +142,7 @@ func (c *client) do(ctx context.Context, r adapters.Request, first *flight, poli
 		resp.Body.Close()
 	}
 	x.last.waited, x.last.sent = x.waited, x.sent
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !x.taken { // what was read whole counts, also where it came in the very last moment
 		return x.last, ctx.Err()
 	}
 	if x.last.started.IsZero() {
@@ -238,6 +239,7 @@ func (x *exchange) handle(c *client) retryablehttp.ResponseHandlerFunc {
 		if x.again {
 			return errAgain
 		}
+		x.taken = !x.last.short
 		return nil
 	}
 }

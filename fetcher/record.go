@@ -66,7 +66,7 @@ func (d *drain) again(req adapters.Request, a *answer, pause time.Duration) {
 		d.event("wait", fmt.Sprintf("%s: waiting %s", a.text, pause.Round(time.Millisecond)))
 	}
 	if a.kind == kindPage {
-		d.state.observeAgain(&a.page)
+		d.state.observeAgain(d.shape, &a.page)
 		row.Cause = "an empty page before the total: the same again"
 	}
 	d.add(row)

@@ -86,7 +86,7 @@ func (s *State) onPage(sh shape, p *adapters.Page, m *match) step {
 		return st
 	}
 	st.hold, st.state = true, reconcile.Held
-	s.judgeRepeats(sh, p, m, lapped, moved, &st)
+	s.judgeRepeats(sh, p, m, lapped, &st)
 	s.holdPage(sh, p, m)
 	s.goOn(sh, p, m, lapped, &st)
 	return st
@@ -122,7 +122,7 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 	s.Grown = 0
 	if p.LastPages.OK && s.Page > 0 && s.LastSize == p.Size && s.LastPages != p.LastPages.N {
 		moved = true
-		s.Move.Moved++
+		s.moved(sh)
 		st.note("total", "the server's page count moved from %d to %d", s.LastPages, p.LastPages.N)
 	}
 	main, has := mainTotal(p)
@@ -151,7 +151,7 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 			if s.Untold > 0 && !sh.always && !sh.keyset {
 				s.Move.Unverified++ // it may have moved at a border whose page stated no total
 			}
-			s.Move.Moved++
+			s.moved(sh)
 			st.note("total", "the total moved, to %d", t.Value)
 		}
 	}
@@ -161,9 +161,18 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 	return moved
 }
 
+// moved notes that the source has moved since the page before. Where only the
+// server knows its positions, what lies between the two pages cannot be verified.
+func (s *State) moved(sh shape) {
+	s.Move.Moved++
+	if s.Page > 0 && !sh.rank && !sh.keyset {
+		s.Move.Unverified++
+	}
+}
+
 // observeAgain takes up the total of an empty page that is asked for again: if it
 // moved, the source did.
-func (s *State) observeAgain(p *adapters.Page) {
+func (s *State) observeAgain(sh shape, p *adapters.Page) {
 	t, ok := mainTotal(p)
 	if !ok || t.Kind != judge.Exact || s.PassTotals.Live == 0 || t.Value == s.PassTotals.Last || t.Value < s.PassRows {
 		return
@@ -171,7 +180,7 @@ func (s *State) observeAgain(p *adapters.Page) {
 	o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Distinct: s.PassItems}
 	if live, _ := s.PassTotals.Observe(o); live {
 		s.Totals.Observe(o)
-		s.Move.Moved++
+		s.moved(sh)
 	}
 }
 
@@ -386,10 +395,7 @@ func (s *State) stepBack(sh shape, why string, st *step) {
 }
 
 // judgeRepeats sorts the items that this pass had seen before.
-func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64, moved bool, st *step) {
-	if moved && s.Page > 0 && !sh.rank && !sh.keyset {
-		s.Move.Unverified++
-	}
+func (s *State) judgeRepeats(sh shape, p *adapters.Page, m *match, lapped int64, st *step) {
 	again := len(p.Items) - m.Fresh
 	if again == 0 || s.rereading() || (s.Confirming != confirmNone && m.Fresh == 0) {
 		return
