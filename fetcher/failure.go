@@ -183,9 +183,8 @@ func (s *State) countsPages() bool {
 
 func (s *State) setSize(n int, why string, st *step) {
 	st.note("size", "page size from %d to %d: %s", s.Size, n, why)
-	s.Bad, s.Streak = s.Size, 0
+	s.Bad, s.Streak, s.Size = s.Size, 0, n
 	s.checkSize()
-	s.Size = n
 	s.Least = min(s.Least, n)
 	s.Shrinks++
 }
@@ -193,7 +192,10 @@ func (s *State) setSize(n int, why string, st *step) {
 // checkSize asks for an overlap with the next page, where its number counts in
 // pages of another size and no total would show what a wrong place skips.
 func (s *State) checkSize() {
-	if !s.PassTotals.Believed() && s.At.Size > 0 && s.SizeCheck == 0 && s.Page > 0 {
+	switch {
+	case s.Size == s.At.Size:
+		s.SizeCheck = 0
+	case !s.PassTotals.Believed() && s.At.Size > 0 && s.SizeCheck == 0 && s.Page > 0:
 		s.SizeCheck = s.At.Size
 	}
 }
@@ -208,18 +210,26 @@ const (
 // grow raises the size again after a stretch of whole pages.
 func (s *State) grow(sh shape) {
 	s.Streak++
-	if !sh.sized || s.Locked || s.Size >= sh.pages.SizeStart || s.Streak < growAfter || s.countsPages() {
+	if s.Streak < growAfter || !s.mayGrow(sh) {
 		return
-	}
-	if s.Clamped > 0 && !sh.always {
-		return // the server gives no more, and numbers would no longer count its pages
 	}
 	n := min(sh.pages.SizeStart, 2*s.Size)
 	if s.Bad > 0 && n >= s.Bad && s.Streak < forgetAfter {
 		return
 	}
-	s.checkSize()
+	s.raise(n)
+}
+
+// mayGrow reports whether pages may be made greater again. Not where numbers would no
+// longer count the server's pages: it gives no more than it gave, or does not follow.
+func (s *State) mayGrow(sh shape) bool {
+	return sh.sized && !s.Locked && s.Size < sh.pages.SizeStart && !s.countsPages() && (s.Clamped == 0 || sh.always)
+}
+
+// raise makes pages greater. The next one has to show that the server follows.
+func (s *State) raise(n int) {
 	s.Size, s.Streak = n, 0
+	s.checkSize()
 }
 
 // expired steps back to where a position is still good, else begins another

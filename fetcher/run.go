@@ -218,8 +218,9 @@ func (d *drain) followed(s *State) bool {
 func (d *drain) goOn(s *State) error {
 	s.Done, s.Stop, s.StopText, s.Still = false, reconcile.StopEnd, "", reconcile.Still{}
 	s.Tries, s.Shrinks = 0, 0
-	if !s.countsPages() {
-		s.Size, s.Bad, s.Streak = d.shape.pages.SizeStart, 0, 0 // what made it small may have passed
+	if start := d.shape.pages.SizeStart; s.mayGrow(d.shape) { // what made it small may have passed
+		s.raise(start)
+		s.Bad = 0
 	}
 	switch r := d.run; {
 	case r.Again != nil:

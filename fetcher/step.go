@@ -296,7 +296,7 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 	s.MoreHere = p.More == judge.Yes || p.Offered || s.countedOn(sh, p)
 	rows := len(p.Items) + p.Nulls + p.Rejected
 	if m.Fresh == 0 && p.Nulls == 0 && p.Rejected == 0 && int64(rows) <= lapped {
-		s.nothingNew(sh, p, rows, st)
+		s.nothingNew(sh, p, m, rows, st)
 		return
 	}
 	if m.Fresh == 0 && rows > 0 && sh.keyset && sh.pages.KeysetInclusive {
@@ -324,7 +324,10 @@ func (s *State) computed(sh shape, p *adapters.Page, m *match, lapped int64, st 
 
 // nothingNew decides on a page that brings only rows that were read before by
 // position: past the end, or on the way forward again after a step back.
-func (s *State) nothingNew(sh shape, p *adapters.Page, rows int, st *step) {
+func (s *State) nothingNew(sh shape, p *adapters.Page, m *match, rows int, st *step) {
+	if rows > 0 && !m.HasLast {
+		s.Move.Unverified++ // nothing shows that the page stands where the walk does
+	}
 	switch {
 	case rows > 0 && rows >= p.Size && s.lap > 0 && p.Next.At.Offset == s.At.Offset && p.Next.At.Size != s.At.Size:
 		s.move(p.Next.At) // all of it was read before, and it shows that the server follows this size

@@ -298,7 +298,7 @@ func (s *State) borderBroken(sh shape, p *adapters.Page, m *match, lapped int64,
 	switch {
 	case regrid && rows > p.Size:
 		return s.sizeIgnored(p, st)
-	case regrid && s.SizeCheck > 0 && lapped > 0 && !m.Joins:
+	case regrid && s.SizeCheck > 0 && lapped > 0 && !m.HasLast: // neighbours alone may stand anywhere
 		return s.sizeIgnored(p, st)
 	case lapped > 0 && m.Joins:
 		s.SizeCheck = 0
