@@ -81,6 +81,29 @@ func TestPageCountBesideAnEnd(t *testing.T) {
 	}
 }
 
+// TestPageCountBesideShortPages: a server that leaves the last row of every page out, by its
+// place, says an end one page before the last one that it counts.
+func TestPageCountBesideShortPages(t *testing.T) {
+	for _, n := range []int{19, 28, 60, 133} {
+		h := func(w http.ResponseWriter, r *http.Request) {
+			page, _ := strconv.Atoi(r.FormValue("page"))
+			var rows []string
+			for i := 10 * page; i < min(n, 10*page+9); i++ {
+				rows = append(rows, fmt.Sprintf(`{"id":%d}`, i))
+			}
+			fmt.Fprintf(w, `{"rows":[%s],"pages":%d,"more":%v}`, strings.Join(rows, ","), (n+8)/9, 10*page+9 < n)
+		}
+		spec := adapters.Spec{URL: serve(t, h).URL + "/rows",
+			Pages: adapters.Pages{Style: "page", NumberParam: "page", SizeParam: "limit", SizeStart: 10, SizeMin: 1, LastPath: "pages", MorePath: "more"},
+			Items: adapters.Items{Path: "rows", IDs: []string{"id"}}, Total: adapters.TotalSpec{None: true}}
+		o, s := options(t, spec, quick())
+		f, err := Drain(context.Background(), o)
+		if err != nil || ruled(f) == judge.Complete {
+			t.Errorf("%v with %d of %d items: %s (%v)", ruled(f), len(s.lines), n, f.StopText, err)
+		}
+	}
+}
+
 // TestGrowUnderASilentMaximum: after half a body the page size does not grow above
 // what the server gives: page numbers would count in another size than its own.
 func TestGrowUnderASilentMaximum(t *testing.T) {

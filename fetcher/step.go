@@ -100,6 +100,8 @@ func (s *State) saidEnd(sh shape, p *adapters.Page, m *match, word string, st *s
 		s.askPast(past, confirmEnd, word+", but the server's own positions skip items: asking past it", st)
 	case can && s.short() > 0 && !s.TotalWalks && !s.pastDeclared(sh, p):
 		s.askPast(past, confirmEnd, fmt.Sprintf("%s, but the total says that %d are missing: asking past it", word, s.short()), st)
+	case can && s.countedOn(sh, p) && !s.PassTotals.Believed() && s.Confirming == confirmNone:
+		s.askPast(past, confirmEnd, fmt.Sprintf("%s, but the server counts %d pages: asking past it", word, s.LastPages), st)
 	case can && full && !s.PassTotals.Believed():
 		s.askPast(past, confirmEnd, word+", on a full page without a total: asking past it", st)
 	default:
@@ -525,15 +527,19 @@ func (s *State) capped(reach int64) {
 	s.reach(fmt.Sprintf("pages.reach documents that one query hands out %d items at most, so that an end there is none: %s", reach, word))
 }
 
-// holdToPageCount doubts an end that was said where the server's own page count says
-// that there is more than came by more than a page (some count one too many), and no
-// total counts it.
+// holdToPageCount doubts an end that was said where the server's own page count needs
+// more items than came, and no total counts it. All pages but the last are full ones. Some
+// servers count one more after a full last page; where each page holds fewer than asked,
+// a further page means further items.
 func (s *State) holdToPageCount(sh shape) {
-	full := int64(min(s.LastSize, s.MaxRows))
-	if !sh.rank || s.Stop != reconcile.StopEnd || s.PassTotals.Believed() || full == 0 || (s.LastPages-2)*full < s.PassRows || s.Unconfirmed != "" {
+	least := (s.LastPages - 1) * int64(min(s.LastSize, s.MaxRows))
+	if s.MaxRows < s.LastSize && s.LastPages > 1 {
+		least++
+	}
+	if !sh.rank || s.Stop != reconcile.StopEnd || s.PassTotals.Believed() || least <= s.PassRows || s.Unconfirmed != "" {
 		return
 	}
-	s.Unconfirmed = fmt.Sprintf("the server counts %d pages, which is more than %d items, and %d came", s.LastPages, (s.LastPages-1)*full, s.PassRows)
+	s.Unconfirmed = fmt.Sprintf("the server counts %d pages, which takes %d items at least, and %d came", s.LastPages, least, s.PassRows)
 }
 
 // endAt ends the walk at an end of a given strength.
