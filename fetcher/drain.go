@@ -184,6 +184,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
 	var last answer
+	var fault error
 	d.tries, d.asked = 0, req.Size
 	came, err := d.client.do(ctx, req, d.ahead.take(req), func(r raw) (bool, time.Duration) {
 		s.Tries++
@@ -201,9 +202,15 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		if again {
 			d.again(req, &last, pause)
 		}
-		return again, pause
+		if again && pause >= d.opt.Budget.Checkpoint && !d.spec.Items.Merge { // no long wait before what is held is durable; the middle of a batch is no place to go on from
+			fault = d.checkpoint(ctx)
+		}
+		return again && fault == nil, pause
 	})
 	s.Waited += came.waited
+	if fault != nil {
+		return last, req, fault
+	}
 	if err == nil && last.started.IsZero() {
 		err = fmt.Errorf("request for %s could not be sent", describe(s.At))
 	}

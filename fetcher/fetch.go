@@ -337,6 +337,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &underWay{resp.Body, over}
 	c.pace.heard(resp.Header, time.Now())
+	c.pace.refused(resp, time.Now(), c.opt.MaxWait)
 	resp.Request = asked // without the credentials
 	if ours && c.cookies != nil {
 		c.cookies.keep(r.URL, resp)

@@ -23,6 +23,7 @@ type Pace struct {
 	wide   int // how many may be under way: fewer than most for a while after a limit
 	streak int // pages since wide last changed
 	quota  quota
+	shut   time.Time // until when the server wants to be left alone
 }
 
 // A quota is what the server says is left of its own limit.
@@ -76,8 +77,8 @@ func (p *Pace) turn(ctx context.Context) error {
 	return l.Wait(ctx)
 }
 
-// start waits until a request may go out, and gives how long it waited for the
-// server's quota. need is how many the run expects to send (below 0: it does not
+// start waits until a request may go out, and gives how long it waited for what
+// the server said. need is how many the run expects to send (below 0: it does not
 // know), and longest the longest wait. end gives the place back.
 func (p *Pace) start(ctx context.Context, need int64, longest time.Duration) (waited time.Duration, err error) {
 	if err := p.turn(ctx); err != nil {
@@ -86,6 +87,7 @@ func (p *Pace) start(ctx context.Context, need int64, longest time.Duration) (wa
 	if waited = p.pause(time.Now(), need); waited > longest {
 		waited = 0
 	}
+	waited = max(waited, time.Until(p.closed()))
 	if err := sleep(ctx, waited); err != nil {
 		return waited, err
 	}
@@ -119,6 +121,33 @@ func (p *Pace) pause(now time.Time, need int64) time.Duration {
 	}
 	q.next = q.next.Add(q.reset.Sub(q.next) / time.Duration(q.left+1))
 	return q.next.Sub(now)
+}
+
+// hold lets no request go out before a moment.
+func (p *Pace) hold(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until.After(p.shut) {
+		p.shut = until
+	}
+}
+
+// closed is the moment before which no request goes out.
+func (p *Pace) closed() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shut
+}
+
+// refused takes up when a refused request may come back, as far as that is not longer
+// away than longest.
+func (p *Pace) refused(r *http.Response, now time.Time, longest time.Duration) {
+	if !limited(raw{status: r.StatusCode, header: r.Header}) {
+		return
+	}
+	if wait, ok := serverWait(r.Header, now); ok && wait <= longest {
+		p.hold(now.Add(wait))
+	}
 }
 
 // heard takes up what an answer says of the quota.

@@ -65,8 +65,10 @@ type Run struct {
 	Anew     bool    `json:"anew,omitempty"`
 	GaveUp   string  `json:"gave_up,omitempty"`
 	Kept     keeping `json:"kept"`
-	Walk     *State  `json:"walk"`
-	Mark     Mark    `json:"mark"` // of the sink, at the checkpoint
+	// Shut is until when the server wants to be left alone.
+	Shut time.Time `json:"shut,omitzero"`
+	Walk *State    `json:"walk"`
+	Mark Mark      `json:"mark"` // of the sink, at the checkpoint
 }
 
 // keeping is what the walks before this one leave for the report of the run.
@@ -130,6 +132,7 @@ func (d *drain) pass() int { return d.run.Base + d.state.Pass }
 func (d *drain) encode() ([]byte, error) {
 	c := d.opt.Client
 	r := *d.run
+	r.Shut = d.client.pace.closed()
 	r.Sentinel.Text, r.GaveUp = c.Hide(r.Sentinel.Text), c.Hide(r.GaveUp)
 	r.Walk = d.state.sealed(c.Seal, c.Hide)
 	r.Whole = hideFacts(r.Whole, c.Hide)
@@ -186,6 +189,11 @@ func (d *drain) resume(stored *Resume) error {
 		}
 	}
 	d.event("resume", fmt.Sprintf("taken up at %s with %d items held", describe(s.At), r.Held))
+	if wait := time.Until(r.Shut); wait > 0 && wait <= d.opt.Client.MaxWait {
+		d.client.pace.hold(r.Shut)
+		d.event("wait", fmt.Sprintf("the server had asked to wait: %s are left", wait.Round(time.Millisecond)))
+		d.progress(reconcile.Attempt{}, wait)
+	}
 	return nil
 }
 
