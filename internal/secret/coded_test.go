@@ -1,11 +1,13 @@
 package secret
 
 import (
+	"fmt"
 	"html"
 	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 // TestHideCoded hides a value however often and in whatever mixture it is escaped,
@@ -45,9 +47,45 @@ func TestHideCoded(t *testing.T) {
 	}
 }
 
+// TestHideJSONEscapes hides a value in whichever of its letters JSON writers escape, in
+// either case, also twice over.
+func TestHideJSONEscapes(t *testing.T) {
+	all := func(format string) func(string) string {
+		return func(v string) string {
+			var b strings.Builder
+			for _, c := range utf16.Encode([]rune(v)) {
+				fmt.Fprintf(&b, format, c)
+			}
+			return b.String()
+		}
+	}
+	one := func(of, to string) func(string) string {
+		return func(v string) string { return strings.ReplaceAll(v, of, to) }
+	}
+	for value, escapes := range map[string][]func(string) string{
+		"tok&live_5fQ9zL":      {one("&", `\u0026`), all(`\u%04x`), all(`\u%04X`)},
+		"tok>live_5fQ9zL":      {one(">", `\u003E`), one(">", `\u003e`)},
+		"abc/DEF+live5fQ9zL==": {one("+", `\u002B`), one("+", `\u002b`), one("=", `\u003D`), one("=", `\u003d`), one("/", `\/`), one("/", `\\/`), one("+", `\\u002B`)},
+		"pa'ss&word5fQ9zL":     {one("'", `\u0027`)},
+		`pa"ss\word5fQ9zL`:     {one(`"`, `\u0022`), one(`\`, `\u005C`), one(`\`, `\\`)},
+		"schlüssel-🔑-5fQ9zL":   {all(`\u%04x`), all(`\u%04X`), one("ü", `\u00FC`), one("🔑", `\uD83D\uDD11`), one("🔑", `\ud83d\uDD11`)},
+	} {
+		s := NewSet(value)
+		for _, esc := range escapes {
+			text := `{"error":"no such key: ` + esc(value) + `, sorry"}`
+			if got := s.Hide(text); got != `{"error":"no such key: `+Redacted+`, sorry"}` {
+				t.Errorf("%s: %s", text, got)
+			}
+		}
+	}
+	if plain := `a \u00 and \ud83d alone, C:\users\u1234 and \`; NewSet("tok&live_5fQ9zL").Hide(plain) != plain {
+		t.Errorf("what holds no secret is changed: %s", plain)
+	}
+}
+
 // TestUnescapePositions: each byte of what is undone knows where it stood.
 func TestUnescapePositions(t *testing.T) {
-	parts := []string{"%41", "%4", "%", "&amp;", "&#65;", "&", ";", "a", "é", "%C3%A9", "&nosuch;"}
+	parts := []string{`\u0041`, `\uD83D\uDD11`, `\ud83d`, `\u00`, `\/`, `\`, "%41", "%4", "%", "&amp;", "&#65;", "&", ";", "a", "é", "%C3%A9", "&nosuch;"}
 	rng := rand.New(rand.NewPCG(8, 9))
 	for range 5000 {
 		var b strings.Builder
