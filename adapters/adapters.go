@@ -174,6 +174,8 @@ type Page struct {
 	// Offered reports that something in the answer offers a further page (a
 	// has-more flag, a Link with rel=next), whatever the style follows.
 	Offered bool
+	// Aside names, of a page without items, another list of the answer that is not empty.
+	Aside string
 	// Doubt says what in the answer speaks against its own end word: a field
 	// that no config names and that offers more, a total that cannot be read.
 	// "" where there is nothing.

@@ -207,6 +207,11 @@ func (r *Reader) Read(at Position, req Request, resp Response) (Page, error) {
 	if state != jsonscan.Array && !r.absentIsEmpty(state, &p) {
 		return Page{}, r.missing(state, a)
 	}
+	if p.Received == 0 && state == jsonscan.Array && r.spec.Items.Path != "@this" {
+		if found := jsonscan.TopLevelArrays(a.Body); len(found) > 0 && !strings.HasSuffix(found[0], " (0)") {
+			p.Aside = oneLine(found[0])
+		}
+	}
 	return p, nil
 }
 

@@ -133,3 +133,34 @@ func TestGrowUnderASilentMaximum(t *testing.T) {
 		t.Errorf("%v with %d lines, want COMPLETE with %d: %s (%v)", ruled(f), len(s.lines), n, f.StopText, err)
 	}
 }
+
+// TestEmptyPageBesideAnotherList: a page that goes on without items, while another list of
+// its answer has some, leaves an end word unproven; so does a total below its own page.
+func TestEmptyPageBesideAnotherList(t *testing.T) {
+	page := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			switch r.FormValue("after") {
+			case "":
+				fmt.Fprint(w, `{"rows":[{"id":1},{"id":2}],"next":"b"}`)
+			case "b":
+				fmt.Fprint(w, body)
+			default:
+				fmt.Fprint(w, `{"rows":[{"id":5}],"next":null}`)
+			}
+		}
+	}
+	for body, want := range map[string]judge.Verdict{
+		`{"rows":[],"data":[{"id":3},{"id":4}],"next":"c"}`: judge.Unknown,
+		`{"rows":[],"data":[],"next":"c"}`:                  judge.Complete,
+		`{"rows":[],"next":"c"}`:                            judge.Complete,
+	} {
+		spec := adapters.Spec{URL: serve(t, page(body)).URL + "/rows",
+			Pages: adapters.Pages{Style: "cursor", CursorParam: "after", CursorPath: "next"},
+			Items: adapters.Items{Path: "rows", IDs: []string{"id"}}, Total: adapters.TotalSpec{None: true}}
+		o, _ := options(t, spec, quick())
+		f, err := Drain(context.Background(), o)
+		if err != nil || ruled(f) != want {
+			t.Errorf("%s: %v, want %v: %s (%v)", body, ruled(f), want, f.StopText, err)
+		}
+	}
+}

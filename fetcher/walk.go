@@ -472,6 +472,9 @@ func (s *State) holdPage(sh shape, p *adapters.Page, m *match) {
 	if p.Disorder != "" {
 		s.Ties = p.Disorder
 	}
+	if p.Aside != "" && s.Unconfirmed == "" && (p.More == judge.Yes || p.Next.State == adapters.Follow) {
+		s.Unconfirmed = fmt.Sprintf("the page at %s goes on without items, and another list of its answer has some: %s", describe(s.At), p.Aside)
+	}
 	s.Conflicts += int64(m.Conflicts)
 	s.SameID += int64(m.SameID)
 	for _, e := range m.Examples {

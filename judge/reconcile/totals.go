@@ -20,6 +20,7 @@ type Totals struct {
 	LastBound             int64
 	Bounds, Estimates     int   // how many of those were seen
 	Estimate              int64 // the last estimate
+	Below                 int   // exact totals below the items of their own page
 
 	// Echo bookkeeping: a total that equals the items of its own page, or the
 	// page size, may only repeat them.
@@ -59,6 +60,7 @@ func (t *Totals) Observe(o Observation) (live bool, remark string) {
 		return false, "a lower bound"
 	}
 	if o.Value < int64(o.Items) {
+		t.Below++
 		return false, fmt.Sprintf("%d, below the %d items of its own page", o.Value, o.Items)
 	}
 	if t.Live > 0 && o.Items == 0 && !o.Requested && t.collapses(o) {
@@ -122,9 +124,10 @@ func (t *Totals) toAndFro() bool {
 }
 
 // Believed reports whether the live totals may count: there are some, and
-// they are no mere echo of their own pages. An echo that nothing contradicts
+// they are no mere echo of their own pages, and none was below its own page: what
+// counts less than it shows is no total. An echo that nothing contradicts
 // is not believed before a request past it came back empty (Confirm).
-func (t *Totals) Believed() bool { return t.Live > 0 && t.Proven && !t.EchoOnly }
+func (t *Totals) Believed() bool { return t.Live > 0 && t.Proven && !t.EchoOnly && t.Below == 0 }
 
 // Doubtful reports whether totals were seen that may be an echo, so that one
 // request past the end would settle it.

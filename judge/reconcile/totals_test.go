@@ -60,6 +60,8 @@ func TestTotalsObserve(t *testing.T) {
 		{"a count request is never an echo", []reconcile.Observation{requested(100, 0), page(100, 100, 100, 0)},
 			want{live: 2, least: 100, greatest: 100, last: 100, believed: true}},
 		{"a total below the items of its own page is none", []reconcile.Observation{page(5, 100, 100, 0)}, want{}},
+		{"and leaves the others unbelieved", []reconcile.Observation{page(250, 100, 100, 0), page(99, 100, 100, 100), page(250, 50, 100, 200)},
+			want{live: 2, least: 250, greatest: 250, last: 250}},
 		{"collapsed to 0 on an empty page", []reconcile.Observation{page(5000, 100, 100, 900), empty(0, 100, 1000)},
 			want{live: 1, least: 5000, greatest: 5000, last: 5000, believed: true, collapse: true}},
 		{"collapsed below what is held", []reconcile.Observation{page(5000, 100, 100, 900), empty(400, 100, 1000)},
