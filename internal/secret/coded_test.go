@@ -83,6 +83,16 @@ func TestHideJSONEscapes(t *testing.T) {
 	}
 }
 
+// TestSealCoded: what holds a secret in escapes alone cannot be sealed, and is hidden.
+func TestSealCoded(t *testing.T) {
+	for _, text := range []string{"RED%2B+", "after=%74%6fk-5fQ9zL", `{"after":"\u0074ok-5fQ9zL"}`} {
+		s := NewSet("+", "tok-5fQ9zL")
+		if got, ok := s.Seal(text); ok || s.Has(got) {
+			t.Errorf("%s: %s, %v", text, got, ok)
+		}
+	}
+}
+
 // TestUnescapePositions: each byte of what is undone knows where it stood.
 func TestUnescapePositions(t *testing.T) {
 	parts := []string{`\u0041`, `\uD83D\uDD11`, `\ud83d`, `\u00`, `\/`, `\`, "%41", "%4", "%", "&amp;", "&#65;", "&", ";", "a", "é", "%C3%A9", "&nosuch;"}
