@@ -102,7 +102,7 @@ type ClientHints struct {
 	Check struct{ Path, Equals string }
 	// Reverse are the parameters for the reverse order.
 	Reverse map[string]string
-	// Unique: the order has no ties.
+	// Unique: the order has no ties, whatever comes.
 	Unique bool
 }
 
@@ -160,14 +160,24 @@ func (s *Sim) anonymous() bool {
 	return len(s.World.Items) > 0
 }
 
-// unique reports whether the order has no ties at the start.
+// unique reports whether the order has no ties, at the start and after each change.
 func (s *Sim) unique() bool {
-	for i, it := range s.World.Items {
-		if i > 0 && s.World.Items[i-1].Sort == it.Sort {
-			return false
-		}
+	w := s.World
+	if w.Churn.Every > 0 && !w.Ordered {
+		return false // its inserts end without room between two keys
 	}
-	return true
+	t := newTimeline(w)
+	for {
+		for i, it := range t.items {
+			if i > 0 && t.items[i-1].Sort == it.Sort {
+				return false
+			}
+		}
+		if t.done == len(t.changes) {
+			return true
+		}
+		t.advance(t.changes[t.done].Before)
+	}
 }
 
 // placeHints says how places and sizes are asked for.
