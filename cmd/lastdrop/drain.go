@@ -130,12 +130,18 @@ func (d *drainRun) all(ctx context.Context, args []string) error {
 			fmt.Fprintln(d.errs, "lastdrop: "+err.Error())
 		}
 		worst = worseExit(worst, code)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && !(i == len(cfgs)-1 && err == nil && d.finished(c.Name)) { // else the signal came after the last word
 			return exitError{128 + int(stopped.Load()), ""}
 		}
 	}
 	d.sum(len(cfgs))
 	return exitError{worst, ""}.orNil()
+}
+
+// finished reports whether the last report is that of a finished run of a name.
+func (d *drainRun) finished(name string) bool {
+	n := len(d.reports)
+	return n > 0 && d.reports[n-1].Name == name && d.reports[n-1].State == store.Finished
 }
 
 // stoppedEarly is what there is to say of a run that a signal met while its store, its output and what it holds were opened.
