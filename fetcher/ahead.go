@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -254,6 +255,7 @@ func (d *drain) fly(ctx context.Context, f *flight) {
 		defer close(f.done)
 		f.raw, _ = d.client.do(ctx, f.req, nil, func(raw) (bool, time.Duration) { return false, 0 })
 	}()
+	runtime.Gosched() // the request goes out before the page at hand is written, also with one processor
 }
 
 // drop gives flights up; nil ones are none. It reports whether one of them was a

@@ -135,8 +135,10 @@ func decodeCharset(b []byte, header http.Header) ([]byte, error) {
 	}
 	_, params, _ := mime.ParseMediaType(header.Get("Content-Type")) // one that cannot be read declares nothing
 	name := strings.ToLower(params["charset"])
-	if m := xmlCharset.FindSubmatch(b); name == "" && m != nil {
-		name = strings.ToLower(string(m[1]))
+	if name == "" && bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n\f"), []byte("<?xml")) {
+		if m := xmlCharset.FindSubmatch(b); m != nil {
+			name = strings.ToLower(string(m[1]))
+		}
 	}
 	if name == "" || name == "utf-8" || name == "us-ascii" {
 		return asUTF8(b)

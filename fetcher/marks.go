@@ -43,6 +43,7 @@ const (
 	shardBits = 10
 	restBits  = 4
 	firstSize = 128
+	smallSize = 1024 // 16 MB in all shards
 )
 
 // A slot holds the high word of a key, and beside the content a few more bits of
@@ -135,10 +136,15 @@ func (m *marks) put(k key, v mark) {
 	}
 }
 
-// grow makes a shard a sixth larger. An eighth of it at least is always free.
+// grow makes a shard a sixth larger, and a small one twice as large. An eighth of
+// it at least is always free.
 func (m *marks) grow(at uint32) {
 	old := m.shards[at]
-	slots := slices.Grow([]slot(nil), len(old)+max(len(old)/6, firstSize))
+	more := len(old)
+	if more >= smallSize {
+		more /= 6
+	}
+	slots := slices.Grow([]slot(nil), len(old)+more)
 	slots = slots[:cap(slots)] // as much as the allocator gives anyway
 	for _, s := range old {
 		if s.turn == 0 {

@@ -178,6 +178,9 @@ func (p *Pace) heard(h http.Header, now time.Time) {
 // (0: not said): RateLimit in either draft's form, or the fields named after it.
 func quotaFields(h http.Header) (left, limit int64, ok bool) {
 	number := func(v string) (int64, bool) {
+		if v == "" {
+			return 0, false
+		}
 		n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
 		return n, err == nil && n >= 0
 	}
@@ -190,7 +193,7 @@ func quotaFields(h http.Header) (left, limit int64, ok bool) {
 			limit = n
 		}
 	}
-	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
+	for _, prefix := range []string{"Ratelimit-", "X-Ratelimit-", "X-Rate-Limit-"} { // as Header keeps them
 		if ok {
 			break
 		}

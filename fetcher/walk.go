@@ -2,6 +2,7 @@ package fetcher
 
 import (
 	"fmt"
+	"strconv"
 
 	"lastdrop/adapters"
 	"lastdrop/internal/secret"
@@ -543,9 +544,9 @@ func describe(p adapters.Position) string {
 	case len(p.Cursor) > 0:
 		return "cursor " + clip(string(p.Cursor), 500)
 	case p.Size > 0:
-		return fmt.Sprintf("page %d of size %d", p.Number, p.Size)
+		return "page " + strconv.FormatInt(p.Number, 10) + " of size " + strconv.Itoa(p.Size)
 	case p.Offset > 0:
-		return fmt.Sprintf("offset %d", p.Offset)
+		return "offset " + strconv.FormatInt(p.Offset, 10)
 	}
 	return "the start"
 }

@@ -173,6 +173,7 @@ func (d *drainRun) one(ctx context.Context, st *store.Store, c *configs.Config) 
 	if d.flags.asJSON && c.Output.To == sink.Stdout && d.flags.out == "" {
 		return exitNotRun, fmt.Errorf("%s: output.to is - and --json wants standard output too: say --out FILE", c.Name)
 	}
+	processors(c.Limits.Concurrency)
 	var lost error
 	rep, err := pull.Run(ctx, pull.Options{
 		Config: c, Store: st, Target: d.flags.out, Fresh: d.flags.fresh, MaxPages: d.flags.maxPages, MaxItems: d.flags.maxItems,

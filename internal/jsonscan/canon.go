@@ -20,6 +20,12 @@ import (
 // The result is JSON again, but meant for hashing, not for people. What is no valid value is appended as it is behind an
 // exclamation mark, with which no canonical text begins. dst and item must not overlap.
 func AppendCanonical(dst, item []byte) []byte {
+	if len(item) > 0 && item[0] == '"' {
+		s := scanner{b: item}
+		if end, esc := s.text(0); end == len(item) && !esc {
+			return append(dst, item...) // it is its one form
+		}
+	}
 	s := scanner{b: item}
 	i := s.open()
 	if i >= 0 && item[i] != '{' && item[i] != '[' {

@@ -285,14 +285,17 @@ func (p *pull) open(ctx context.Context) error {
 // options are the fetcher's.
 func (p *pull) options() fetcher.Options {
 	c, l := p.cfg, p.cfg.Limits
-	cred := c.Auth()
+	var prove func(*http.Request) // nil: no credentials, and so no copy of each request
+	if cred := c.Auth(); cred.Kind != configs.AuthNone || len(cred.Headers) > 0 {
+		prove = cred.Apply
+	}
 	return fetcher.Options{
 		Reader: p.reader, Sink: sinkPort{p.file, &p.span}, Ledger: ledgerPort{p.run}, Resume: p.resume, Seed: p.run.Seed(),
 		Slicing: p.slicing, Doubts: doubts(c.Complete), Second: second(c),
 		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
-			Transport: p.opt.Transport, Auth: cred.Apply, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
+			Transport: p.opt.Transport, Auth: prove, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass", HTTP2: c.Source.HTTP2,
 			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.paceFor(c), Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
