@@ -183,6 +183,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	if err != nil {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
+	s.number = req.Number
 	var last answer
 	d.tries, d.asked = 0, req.Size
 	came, err := d.client.do(ctx, req, d.ahead.take(req), func(r raw) (bool, time.Duration) {

@@ -65,7 +65,7 @@ type State struct {
 	Reread    bool              `json:"reread"`     // the page at At was held in part: what comes again there is no sign
 	Renewals  int               `json:"renewals"`   // passes begun anew because a position was dead
 	Failing   adapters.Position `json:"failing"`    // where the failing page is, while Checking
-	Failure   string            `json:"failure"`    // and how it failed
+	Failure   string            `json:"failure"`    // that place and how it failed, in words
 
 	Confirming confirmation `json:"confirming"`
 	ZeroAsked  bool         `json:"zero_asked"`
@@ -140,8 +140,9 @@ type State struct {
 
 	// Loop detection: not stored. After a resume a loop is found one turn
 	// later.
-	reread  bool // the page in hand was read again
-	lap     int  // the overlap of the request in flight
+	reread  bool        // the page in hand was read again
+	lap     int         // the overlap of the request in flight
+	number  judge.Count // its page number, as it was sent
 	visited map[string]bool
 	prints  map[uint64]bool
 }

@@ -104,7 +104,7 @@ type Attempt struct {
 	Duration time.Duration
 
 	URL      string // without secrets
-	Position string // the position for people: "offset 100", "page 3", "cursor abc…"
+	Position string // the position for people: "offset 100", "page 3 (offset 200)", "cursor abc…"
 	Offset   int64  // the position's conservative row count
 
 	SizeAsked int // 0: none was asked for
