@@ -283,6 +283,9 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return s.checked(), nil
 	}
 	d.recall(req, &a.page)
+	if s.TotalThere = s.TotalThere || !a.page.NoTotal; !s.TotalThere && s.Page == 0 {
+		s.TotalLike = d.reader.TotalsLike(a.body, a.page.Received)
+	}
 	m := d.seen.match(a.page.Items, d.pass())
 	if d.spec.Items.Merge {
 		m.late(a.page.Clashes)
@@ -363,9 +366,13 @@ func (d *drain) endPass(ctx context.Context) {
 func (d *drain) walkFacts() reconcile.Facts {
 	s := *d.state
 	s.hideTexts(d.opt.Client.Hide)
+	noTotal := ""
+	if s.Counts.Held > 0 && !s.TotalThere {
+		noTotal = d.hide(d.reader.TotalPlace())
+	}
 	return reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Merges: d.spec.Items.Merge, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
-		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
+		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks, NoTotal: noTotal, TotalLike: s.TotalLike,
 		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape), EndShort: s.EndShort, TotalAtCap: s.TotalAtCap,
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: s.StopText, MoreKnown: s.MoreHere,

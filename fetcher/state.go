@@ -122,6 +122,10 @@ type State struct {
 	TotalWalks  bool     `json:"total_walks"`
 	Disagree    []string `json:"disagree,omitempty"`
 	Counted     bool     `json:"counted"` // the count request before the run was made
+	// TotalThere: an answer had something where the total is looked for. TotalLike are
+	// numbers of the first page, where it had not.
+	TotalThere bool     `json:"total_there"`
+	TotalLike  []string `json:"total_like,omitempty"`
 
 	Still reconcile.Still `json:"still"`
 	Stood string          `json:"stood"` // the mark of change when it was read last, "" where it could not be
@@ -196,7 +200,7 @@ func (s *State) hideTexts(hide func(string) string) {
 	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion, &s.Still.Text, &s.Stood, &s.PartialSign} {
 		*t = hide(*t)
 	}
-	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree} {
+	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree, &s.TotalLike} {
 		*list = slices.Clone(*list)
 		for i, t := range *list {
 			(*list)[i] = hide(t)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,6 +124,8 @@ func heldText(r reconcile.Report) string {
 func declaredText(r reconcile.Report) string {
 	t := r.Total
 	switch {
+	case t.Last == nil && slices.ContainsFunc(r.Evidence, func(e reconcile.Evidence) bool { return e.ID == "RC066" }):
+		return "nothing: the total is not where the config says (RC066)"
 	case t.Last == nil:
 		return "nothing: the source stated no total"
 	case t.Kind == string(judge.Exact) && t.Min != nil && *t.Min != *t.Max:

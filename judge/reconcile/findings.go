@@ -283,6 +283,14 @@ func (r *ruler) notes() {
 	if f.Suspicion != "" && !r.inBand && r.strength == None {
 		r.say("TR006", judge.Unknown, "%s", f.Suspicion)
 	}
+	if f.NoTotal != "" {
+		text := f.NoTotal + " is in no answer"
+		if len(f.TotalLike) > 0 {
+			text += "; numbers that may be the total: " + strings.Join(f.TotalLike, ", ")
+		}
+		r.say("RC066", judge.Unknown, "%s", text)
+		r.advise("correct %s, or say `total: none`", strings.Fields(f.NoTotal)[0])
+	}
 	for _, t := range f.Disagree {
 		r.say("RC033", judge.Unknown, "%s", t)
 	}
