@@ -194,6 +194,7 @@ type Facts struct {
 	MaxDrift  float64 // percent
 	MinItems  int64
 	MaxFall   float64 // percent
+	FallSaid  bool    // MaxFall was asked for, and is not the default
 	Freshness Freshness
 	// LastComplete is the distinct count of the last COMPLETE run of the
 	// same name.

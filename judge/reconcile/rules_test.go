@@ -454,6 +454,16 @@ func TestSlicesSayOneThing(t *testing.T) {
 	}
 }
 
+// A limit that nobody asked for is called the default.
+func TestFallByDefault(t *testing.T) {
+	for said, want := range map[bool]string{true: "complete.max_fall (50 %)", false: "complete.max_fall (50 %, the default)"} {
+		r := reconcile.Rule(with(whole(), func(f *reconcile.Facts) { f.LastComplete, f.FallSaid = judge.N(501), said }))
+		if !strings.Contains(r.Evidence[0].Text, want) {
+			t.Errorf("%v: %q does not hold %q", said, r.Evidence[0].Text, want)
+		}
+	}
+}
+
 // A rule that only informs changes no verdict: RC032 to RC039 and those from RC060 on stand in runs
 // that are COMPLETE.
 func TestInforms(t *testing.T) {
