@@ -195,9 +195,9 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		again, pause := d.patience(&last)
 		switch last.kind {
 		case kindLimit:
-			d.limit()
+			d.limit(last.raw)
 		case kindPage:
-			d.client.pace.quicker()
+			d.quicker()
 		}
 		if again {
 			d.again(req, &last, pause)

@@ -109,7 +109,7 @@ func (s *State) waitText(a *answer) string {
 	if a.wait > 0 {
 		return fmt.Sprintf("and asks to wait %s, longer than limits.max_wait", a.wait.Round(1e9))
 	}
-	return fmt.Sprintf("%d times, and the retries are spent", s.Tries)
+	return fmt.Sprintf("%d times, and the retries are spent; a lower limits.rate asks less often", s.Tries)
 }
 
 // first is the stop for a first page that does not come: the run could not

@@ -157,7 +157,7 @@ func pagesText(r reconcile.Report) string {
 		s += fmt.Sprintf(", %s half", thousands(r.Pages.Half))
 	}
 	if r.Pages.Failed > 0 {
-		s += fmt.Sprintf(", %s failed", thousands(r.Pages.Failed))
+		s += fmt.Sprintf(", %s failed or rate-limited", thousands(r.Pages.Failed))
 	}
 	if r.Pages.Unused > 0 {
 		s += fmt.Sprintf(", %s asked for ahead and not used", thousands(r.Pages.Unused))
