@@ -32,7 +32,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 	}
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		d.run.Done = false
-		d.state.stop(reconcile.StopSignal, "stopped by a signal")
+		d.state.stop(reconcile.StopSignal, fmt.Sprintf("stopped by a signal after %s", d.worked()))
 		err = nil
 	}
 	if err != nil {
@@ -106,6 +106,7 @@ type drain struct {
 	first  reconcile.Counts // at the start of this process: budgets count from here
 
 	pending Checkpoint
+	began   time.Time // this process
 	last    time.Time
 	lines   [][]byte
 	ahead   flights
@@ -124,7 +125,7 @@ func newDrain(o Options) (*drain, error) {
 		c.accept = "application/xml"
 	}
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
-		state: newState(spec.Pages), last: time.Now()}
+		state: newState(spec.Pages), began: time.Now(), last: time.Now()}
 	if o.Doubts.NewestPath != "" {
 		p, err := jsonscan.Compile(o.Doubts.NewestPath)
 		if err != nil {
@@ -150,17 +151,25 @@ func (d *drain) requestsSpent() bool {
 	return b > 0 && d.counts().Requests-d.first.Requests >= b
 }
 
+// worked is how long this process has been at the run, for people.
+func (d *drain) worked() time.Duration { return time.Since(d.began).Round(time.Millisecond) }
+
+// budget says that a budget is used up.
+func (d *drain) budget(name string, n int64) string {
+	return fmt.Sprintf("stopped at %s (%d) after %s: a budget is no end", name, n, d.worked())
+}
+
 // spent stops at a budget.
 func (d *drain) spent() bool {
 	b, c := d.opt.Budget, d.counts()
 	text := ""
 	switch {
 	case d.requestsSpent():
-		text = fmt.Sprintf("stopped after %d requests, as asked: a budget is no end", b.Requests)
+		text = d.budget("limits.max_requests", b.Requests)
 	case b.Pages > 0 && c.Held-d.first.Held >= b.Pages:
-		text = fmt.Sprintf("stopped after %d pages, as asked: a budget is no end", b.Pages)
+		text = d.budget("--max-pages", b.Pages)
 	case b.Items > 0 && c.Distinct-d.first.Distinct >= b.Items:
-		text = fmt.Sprintf("stopped after %d items, as asked: a budget is no end", b.Items)
+		text = d.budget("--max-items", b.Items)
 	default:
 		return false
 	}
@@ -329,7 +338,7 @@ func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 	d.write(p, m, n)
 	s.observe(d.shape, p, m, &step{})
 	s.Reread, s.MoreHere = true, true
-	s.stop(reconcile.StopBudget, fmt.Sprintf("stopped after %d items, as asked: a budget is no end", d.opt.Budget.Items))
+	s.stop(reconcile.StopBudget, d.budget("--max-items", d.opt.Budget.Items))
 	return step{hold: true, action: "continue", state: reconcile.Partial, cause: s.StopText}
 }
 

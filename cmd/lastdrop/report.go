@@ -153,6 +153,9 @@ func share(r reconcile.Report) string {
 
 func pagesText(r reconcile.Report) string {
 	s := fmt.Sprintf("%s held, %s %s", thousands(r.Pages.Held), thousands(r.Requests), plural(r.Requests, "request"))
+	if r.Concurrency > 1 {
+		s += fmt.Sprintf(", up to %d at once", r.Concurrency)
+	}
 	if r.Pages.Half > 0 {
 		s += fmt.Sprintf(", %s half", thousands(r.Pages.Half))
 	}

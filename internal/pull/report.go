@@ -115,6 +115,9 @@ func (p *pull) report(f reconcile.Facts, r reconcile.Ruling) reconcile.Report {
 		Started: p.run.Started().UTC(), Ended: time.Now().UTC(), Requests: f.Requests, Passes: f.Passes, Bytes: f.Bytes,
 		Source: p.hide(p.spec.Method + " " + p.spec.URL), Waited: reconcile.Duration(f.Waited), Output: []reconcile.Output{},
 	}
+	if n := p.cfg.Limits.Concurrency; n > 1 {
+		rep.Concurrency = n
+	}
 	if f.Reach.OK {
 		rep.Reach = &f.Reach.N
 	}

@@ -208,6 +208,9 @@ type Report struct {
 	Bytes int64 `json:"bytes"`
 	// Waited is the time spent waiting for rate limits and retries.
 	Waited Duration `json:"waited"`
+	// Concurrency is how many requests could be under way at once, where more than
+	// one (limits.concurrency).
+	Concurrency int `json:"concurrency,omitempty"`
 	// Children counts the runs that this one, a fan-out, is the whole of.
 	Children *ChildCounts `json:"children,omitempty"`
 }
