@@ -37,3 +37,14 @@ func TestTotalElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// The report says how many requests could be under way at once, where more than one.
+func TestReportSaysConcurrency(t *testing.T) {
+	server := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":1}]`) })
+	for limits, want := range map[string]int{"": 0, "limits: {concurrency: 3}": 3} {
+		s := scenario{id: "X002", config: "source: {url: \"${BASE}/\"}\npages: {style: single}\nitems: {id: id}\n" + limits}
+		if got := s.drain(t, server).report.Concurrency; got != want {
+			t.Errorf("%q: %d at once, want %d", limits, got, want)
+		}
+	}
+}
