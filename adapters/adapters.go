@@ -162,6 +162,8 @@ type Page struct {
 	NoID int
 	// Totals holds every total that the answer states (none or one a source).
 	Totals []Total
+	// NoTotal reports that nothing stands where the config says that the total does.
+	NoTotal bool
 	// More is the has-more flag's word: Yes, No, or not said.
 	More judge.Claim
 	// LastPages is the server's own count of pages.

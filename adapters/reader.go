@@ -222,6 +222,7 @@ func (r *Reader) claims(at Position, req Request, a *Answer, p *Page) {
 	p.LastPages = r.lastPages(a)
 	p.EchoPage = count(a.value(r.echo))
 	p.Totals = r.totals(at, req, a, p)
+	p.NoTotal = r.total.absent(a)
 	if r.batch != 0 {
 		mark := a.value(r.batch)
 		p.Batch = judge.Said(mark.Exists() && !mark.IsNull() && truth(mark) != judge.No)

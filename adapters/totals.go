@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lastdrop/internal/jsonscan"
+	"lastdrop/internal/secret"
 	"lastdrop/judge"
 )
 
@@ -96,6 +97,48 @@ func (n counter) unread(a *Answer) string {
 		return ""
 	}
 	return fmt.Sprintf("total.path %q holds %s, which is no whole number: use total.match", n.spec.Path, oneLine(valueText(v)))
+}
+
+// absent reports that nothing stands where the config names a total.
+func (n counter) absent(a *Answer) bool {
+	if n.spec.Header != "" {
+		return len(a.Header.Values(n.spec.Header)) == 0
+	}
+	return n.path != 0 && !a.value(n.path).Exists()
+}
+
+// TotalPlace says where the config, or the style, looks for the total in an answer: ""
+// where it looks nowhere.
+func (r *Reader) TotalPlace() string {
+	switch t := r.total; {
+	case t.spec.Header != "":
+		return fmt.Sprintf("total.header %q", t.spec.Header)
+	case t.path != 0:
+		return fmt.Sprintf("total.path %q", t.spec.Path)
+	}
+	return ""
+}
+
+// likeTotals is how many numbers of an answer are named that may be its total.
+const likeTotals = 5
+
+// TotalsLike names numbers of an answer that may be the total which the config looks
+// for elsewhere, as "path = number": those near the top, no less than what came, and
+// first those whose names speak of one. What has the name of a secret is none.
+func (r *Reader) TotalsLike(body []byte, received int) []string {
+	var named, others []string
+	for _, n := range jsonscan.TopLevelNumbers(body, int64(max(1, received))) {
+		text := oneLine(fmt.Sprintf("%s = %d", n.Path, n.N))
+		switch name := strings.ToLower(n.Key); {
+		case secret.Sensitive(n.Key):
+		case strings.Contains(name, "total"), strings.Contains(name, "count"), strings.Contains(name, "hits"):
+			named = append(named, text)
+		default:
+			others = append(others, text)
+		}
+	}
+	all := append(named, others...)
+	return all[:min(len(all), likeTotals)]
 }
 
 // stated is the kind that the config or a field of the answer gives a total.

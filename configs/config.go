@@ -208,6 +208,7 @@ type Complete struct {
 	MaxDrift  Percent   `json:"max_drift" doc:"How far totals may drift during a run and still count. Default: 1%."`
 	MinItems  int64     `json:"min_items,omitempty" doc:"A run with fewer items is UNKNOWN."`
 	MaxFall   Percent   `json:"max_fall" doc:"A run with so much less than the last COMPLETE one is UNKNOWN. Default: 50%."`
+	FallSaid  bool      `json:"-"` // max_fall is the file's or the preset's, not the default
 	Sentinel  *Sentinel `json:"sentinel,omitempty" doc:"An item or a query that must give something, asked after the end: an id, a url or params."`
 	Fresh     *Fresh    `json:"freshness,omitempty" doc:"How old the newest item held may be when the run starts."`
 	Still     *Still    `json:"still,omitempty" doc:"A mark that changes with the source: equal before and after a pass, it shows that nothing moved."`

@@ -14,6 +14,7 @@ func (c *Config) setDefaults(said func(string) bool) {
 	set(said, "complete.passes", &c.Complete.Passes, 3)
 	set(said, "complete.max_drift", &c.Complete.MaxDrift, 1)
 	set(said, "complete.max_fall", &c.Complete.MaxFall, 50)
+	c.Complete.FallSaid = said("complete.max_fall")
 	set(said, "limits.concurrency", &c.Limits.Concurrency, 1)
 	set(said, "limits.timeout", &c.Limits.Timeout, Duration(30*time.Second))
 	set(said, "limits.retries", &c.Limits.Retries, 5)

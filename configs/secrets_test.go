@@ -134,7 +134,7 @@ complete: {require: declared, passes: 3, max_drift: 1%, max_fall: 50.0}
 	for name, change := range map[string][2]string{
 		"name": {"name: x", "name: y"}, "url": {"/items", "/itemz"}, "param": {"a: 1", "a: 2"}, "more values": {`[x, "y"]`, "[x]"},
 		"kind of auth": {"{bearer: ", "{query: {name: t, value: "}, "style": {"style: page", "style: link"}, "size": {"start: 10", "start: 20"},
-		"id": {"[id]", "[id, b]"}, "require": {"items:", "complete: {require: counted}\nitems:"}, "output": {"items:", "output: {to: a.jsonl}\nitems:"},
+		"id": {"[id]", "[id, b]"}, "require": {"items:", "complete: {require: assumed}\nitems:"}, "output": {"items:", "output: {to: a.jsonl}\nitems:"},
 		"a sentinel": {"items:", "complete: {sentinel: {id: 5}}\nitems:"}, "freshness": {"items:", "complete: {freshness: {path: at, max_age: 2h}}\nitems:"},
 		"a mark of change":      {"items:", "complete: {still: {url: https://h/, path: n}}\nitems:"},
 		"a non-secret variable": {"a: 1", `a: "${REGION}"`},

@@ -37,7 +37,7 @@ func (r *reading) unknown(n *node, f field, known []string) {
 var synonyms = map[string]string{
 	"endpoint": "source.url", "baseurl": "source.url", "uri": "source.url", "query": "source.params", "queryparams": "source.params",
 	"token": "source.auth.bearer", "apikey": "source.auth.query or source.auth.header", "authorization": "source.auth",
-	"pagination": "pages", "paging": "pages", "pagesize": "pages.size.start", "perpage": "pages.size.start", "limit": "pages.size.start",
+	"pagination": "pages", "paging": "pages", "pagesize": "pages.size.start", "perpage": "pages.size.start", "page": "pages.number: {param: …}", "limit": "pages.size.start",
 	"primarykey": "items.id", "key": "items.id", "records": "items.path", "count": "total.path",
 	"ratelimit": "limits.rate", "destination": "output.to", "cron": "schedule",
 }

@@ -290,7 +290,7 @@ func (d *drain) dropOne(f *flight) {
 		a.body = nil // called off, by us
 	case f.raw.status != 0 && limited(f.raw):
 		outcome, cause = reconcile.Limited, "asked for ahead of the walk, and refused by a rate limit"
-		d.limit()
+		d.limit(f.raw)
 	case f.failed():
 		outcome, cause = reconcile.Failed, fmt.Sprintf("asked for ahead of the walk, in vain: status %d", f.raw.status)
 	default:
@@ -363,9 +363,16 @@ func (d *drain) requestKey(r adapters.Request) string {
 	return strconv.FormatUint(xxh3.HashStringSeed(r.Method+"\x00"+r.URL+"\x00"+string(r.Body), d.opt.Seed), 36)
 }
 
-// limit takes up a limit that the server has set.
-func (d *drain) limit() {
-	if d.client.pace.slower() {
-		d.event("wait", fmt.Sprintf("a rate limit: down to %d at once for the time being", d.client.pace.width()))
+// limit takes up a limit that the server has set on a request.
+func (d *drain) limit(a raw) {
+	if d.client.pace.slower(a.started) {
+		d.event("wait", fmt.Sprintf("rate-limited: down to %d requests at once for the time being; limits.rate can keep below the limit", d.client.pace.width()))
+	}
+}
+
+// quicker takes up a page that came.
+func (d *drain) quicker() {
+	if d.client.pace.quicker() {
+		d.event("wait", fmt.Sprintf("no rate limit for a while: up to %d requests at once", d.client.pace.width()))
 	}
 }

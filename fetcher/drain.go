@@ -32,7 +32,7 @@ func Drain(ctx context.Context, o Options) (reconcile.Facts, error) {
 	}
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		d.run.Done = false
-		d.state.stop(reconcile.StopSignal, "stopped by a signal")
+		d.state.stop(reconcile.StopSignal, fmt.Sprintf("stopped by a signal after %s", d.worked()))
 		err = nil
 	}
 	if err != nil {
@@ -106,6 +106,7 @@ type drain struct {
 	first  reconcile.Counts // at the start of this process: budgets count from here
 
 	pending Checkpoint
+	began   time.Time // this process
 	last    time.Time
 	lines   [][]byte
 	ahead   flights
@@ -124,7 +125,7 @@ func newDrain(o Options) (*drain, error) {
 		c.accept = "application/xml"
 	}
 	d := &drain{opt: o, spec: *spec, shape: newShape(*spec), client: c, seen: newSeen(o.Seed), run: &Run{}, reader: o.Reader,
-		state: newState(spec.Pages), last: time.Now()}
+		state: newState(spec.Pages), began: time.Now(), last: time.Now()}
 	if o.Doubts.NewestPath != "" {
 		p, err := jsonscan.Compile(o.Doubts.NewestPath)
 		if err != nil {
@@ -150,17 +151,25 @@ func (d *drain) requestsSpent() bool {
 	return b > 0 && d.counts().Requests-d.first.Requests >= b
 }
 
+// worked is how long this process has been at the run, for people.
+func (d *drain) worked() time.Duration { return time.Since(d.began).Round(time.Millisecond) }
+
+// budget says that a budget is used up.
+func (d *drain) budget(name string, n int64) string {
+	return fmt.Sprintf("stopped at %s (%d) after %s: a budget is no end", name, n, d.worked())
+}
+
 // spent stops at a budget.
 func (d *drain) spent() bool {
 	b, c := d.opt.Budget, d.counts()
 	text := ""
 	switch {
 	case d.requestsSpent():
-		text = fmt.Sprintf("stopped after %d requests, as asked: a budget is no end", b.Requests)
+		text = d.budget("limits.max_requests", b.Requests)
 	case b.Pages > 0 && c.Held-d.first.Held >= b.Pages:
-		text = fmt.Sprintf("stopped after %d pages, as asked: a budget is no end", b.Pages)
+		text = d.budget("--max-pages", b.Pages)
 	case b.Items > 0 && c.Distinct-d.first.Distinct >= b.Items:
-		text = fmt.Sprintf("stopped after %d items, as asked: a budget is no end", b.Items)
+		text = d.budget("--max-items", b.Items)
 	default:
 		return false
 	}
@@ -183,6 +192,7 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 	if err != nil {
 		return answer{}, req, fmt.Errorf("build the request for %s: %w", describe(s.At), err)
 	}
+	s.number = req.Number
 	var last answer
 	var fault error
 	d.tries, d.asked = 0, req.Size
@@ -195,9 +205,9 @@ func (d *drain) ask(ctx context.Context) (answer, adapters.Request, error) {
 		again, pause := d.patience(&last)
 		switch last.kind {
 		case kindLimit:
-			d.limit()
+			d.limit(last.raw)
 		case kindPage:
-			d.client.pace.quicker()
+			d.quicker()
 		}
 		if again {
 			d.again(req, &last, pause)
@@ -289,6 +299,9 @@ func (d *drain) decide(req adapters.Request, a answer) (step, *match) {
 		return s.checked(), nil
 	}
 	d.recall(req, &a.page)
+	if s.TotalThere = s.TotalThere || !a.page.NoTotal; !s.TotalThere && s.Page == 0 {
+		s.TotalLike = d.reader.TotalsLike(a.body, a.page.Received)
+	}
 	m := d.seen.match(a.page.Items, d.pass())
 	if d.spec.Items.Merge {
 		m.late(a.page.Clashes)
@@ -332,7 +345,7 @@ func (d *drain) holdSome(p *adapters.Page, m *match, left int64) step {
 	d.write(p, m, n)
 	s.observe(d.shape, p, m, &step{})
 	s.Reread, s.MoreHere = true, true
-	s.stop(reconcile.StopBudget, fmt.Sprintf("stopped after %d items, as asked: a budget is no end", d.opt.Budget.Items))
+	s.stop(reconcile.StopBudget, d.budget("--max-items", d.opt.Budget.Items))
 	return step{hold: true, action: "continue", state: reconcile.Partial, cause: s.StopText}
 }
 
@@ -369,9 +382,13 @@ func (d *drain) endPass(ctx context.Context) {
 func (d *drain) walkFacts() reconcile.Facts {
 	s := *d.state
 	s.hideTexts(d.opt.Client.Hide)
+	noTotal := ""
+	if s.Counts.Held > 0 && !s.TotalThere {
+		noTotal = d.hide(d.reader.TotalPlace())
+	}
 	return reconcile.Facts{
 		Counts: s.Counts, HasIDs: d.shape.hasIDs, Merges: d.spec.Items.Merge, Conflicts: s.Conflicts, SameID: s.SameID, Examples: s.Examples,
-		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks,
+		Totals: s.Totals, Disagree: s.Disagree, TotalWalks: s.TotalWalks, NoTotal: noTotal, TotalLike: s.TotalLike,
 		Passes: s.Pass, Movement: s.Move, Everything: addMovement(s.Everything, s.Move), PassTotals: s.PassTotals, PassItems: s.PassItems, PassNew: s.PassNew, Anchored: s.anchored(d.shape), EndShort: s.EndShort, TotalAtCap: s.TotalAtCap,
 		EndReached: s.Ended, EndStrength: s.EndStrength, EndWord: s.EndWord, Lied: s.Lied, Unconfirmed: s.Unconfirmed,
 		Stop: s.Stop, StopText: s.StopText, MoreKnown: s.MoreHere,

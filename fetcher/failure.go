@@ -36,7 +36,7 @@ func (s *State) onFailure(sh shape, a *answer, asked int) step {
 		st.note("size", "%d items, an overlap included, do not come (%s): at most %d from now on", asked, a.text, s.Size)
 		return st
 	}
-	where := describe(s.At)
+	where := s.here()
 	switch a.kind {
 	case kindHalf, kindDeadline:
 		s.half(sh, a, &st)
@@ -109,7 +109,7 @@ func (s *State) waitText(a *answer) string {
 	if a.wait > 0 {
 		return fmt.Sprintf("and asks to wait %s, longer than limits.max_wait", a.wait.Round(1e9))
 	}
-	return fmt.Sprintf("%d times, and the retries are spent", s.Tries)
+	return fmt.Sprintf("%d times, and the retries are spent; a lower limits.rate asks less often", s.Tries)
 }
 
 // first is the stop for a first page that does not come: the run could not
@@ -142,7 +142,7 @@ func (s *State) half(sh shape, a *answer, st *step) {
 	if s.shrink(sh, a.text, st) {
 		return
 	}
-	text := fmt.Sprintf("%s: %s", describe(s.At), a.text)
+	text := fmt.Sprintf("%s: %s", s.here(), a.text)
 	if sh.sized {
 		text += fmt.Sprintf(", also at the smallest size (%d)", s.Size)
 	}
@@ -266,11 +266,11 @@ func (s *State) passing(sh shape, a *answer, st *step) {
 	case s.Counts.Held == 0:
 		s.halt(s.first(reconcile.StopFault), a.text)
 	case a.kind == kindPassing && (sh.rank || s.Cut) && s.Page > 0 && s.Confirming == confirmNone:
-		s.Checking, s.Failing, s.Failure = true, s.At, a.text
+		s.Checking, s.Failing, s.Failure = true, s.At, fmt.Sprintf("%s gives %s", s.here(), a.text)
+		st.note("reach", "%s for good: does the page before it still come?", s.Failure)
 		s.At = s.GoodAt
-		st.note("reach", "%s fails for good (%s): does the page before it still come?", describe(s.Failing), a.text)
 	default:
-		s.halt(reconcile.StopFault, fmt.Sprintf("%s: %s; tried %d times", describe(s.At), a.text, s.Tries))
+		s.halt(reconcile.StopFault, fmt.Sprintf("%s: %s; tried %d times", s.here(), a.text, s.Tries))
 	}
 }
 
@@ -278,7 +278,7 @@ func (s *State) passing(sh shape, a *answer, st *step) {
 func (s *State) outage(st *step) {
 	s.Checking = false
 	s.At = s.Failing
-	s.halt(reconcile.StopFault, fmt.Sprintf("%s: %s; and the page before it fails too", describe(s.Failing), s.Failure))
+	s.halt(reconcile.StopFault, s.Failure+"; and the page before it fails too")
 }
 
 // checked ends a check whose page came: the failing place is a reach.
@@ -289,7 +289,7 @@ func (s *State) checked() step {
 	if s.short() > 0 {
 		s.MoreHere = true
 	}
-	s.reach(fmt.Sprintf("%s gives %s for good, while the page before it still comes", describe(s.Failing), s.Failure))
+	s.reach(s.Failure + " for good, while the page before it still comes")
 	return st
 }
 
@@ -317,9 +317,9 @@ func (s *State) refused(sh shape, a *answer, asked int, st *step) {
 		s.stop(reconcile.StopEnd, "the total is reached, and the server refuses the page after it: "+a.text)
 	case a.window || (sh.rank && s.short() > 0 && (sizeStatus || a.status == 416)):
 		s.MoreHere = true
-		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+		s.reach(fmt.Sprintf("%s is refused: %s", s.here(), a.text))
 	default:
-		s.halt(reconcile.StopRefused, fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+		s.halt(reconcile.StopRefused, fmt.Sprintf("%s is refused: %s", s.here(), a.text))
 	}
 }
 
@@ -340,7 +340,7 @@ func (s *State) refusedPast(sh shape, a *answer, st *step) {
 	if a.window {
 		s.Confirming, s.MoreHere = confirmNone, true
 		s.EndStrength, s.EndWord = reconcile.None, ""
-		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+		s.reach(fmt.Sprintf("%s is refused: %s", s.here(), a.text))
 		return
 	}
 	if denied(a) {
@@ -381,12 +381,12 @@ func (s *State) noPage(sh shape, a *answer, st *step) {
 	switch {
 	case a.window && s.Counts.Held > 0:
 		s.MoreHere = true
-		s.reach(fmt.Sprintf("%s is refused: %s", describe(s.At), a.text))
+		s.reach(fmt.Sprintf("%s is refused: %s", s.here(), a.text))
 	case a.kind == kindTrouble && s.Counts.Held > 0 && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleError:
 		s.settleConfirmed(sh, nil, 0, st)
 	case a.kind == kindTrouble && s.Confirming != confirmNone && a.trouble.Kind == adapters.TroubleMissing && sh.absentIsEmpty:
 		s.settleConfirmed(sh, nil, 0, st)
 	default:
-		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", describe(s.At), a.text))
+		s.halt(reconcile.StopNoPage, fmt.Sprintf("%s: %s", s.here(), a.text))
 	}
 }

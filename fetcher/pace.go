@@ -20,8 +20,9 @@ type Pace struct {
 	under   chan struct{} // one for each request under way
 
 	mu     sync.Mutex
-	wide   int // how many may be under way: fewer than most for a while after a limit
-	streak int // pages since wide last changed
+	wide   int       // how many may be under way: fewer than most for a while after a limit
+	cut    time.Time // when a limit last lowered it
+	streak int       // pages since wide last changed
 	quota  quota
 	shut   time.Time // until when the server wants to be left alone
 }
@@ -211,24 +212,29 @@ func (p *Pace) width() int {
 	return p.wide
 }
 
-// slower takes up a limit that the server has set, and reports whether fewer
-// requests are under way at once from now on.
-func (p *Pace) slower() bool {
+// slower takes up a limit that the server has set on a request which was begun
+// then, and reports whether fewer requests are under way at once from now on.
+// Requests that were begun before the last cut are of the burst that led to it: the
+// server has not seen yet that there are fewer.
+func (p *Pace) slower(began time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.streak = 0
-	if p.wide == 1 {
+	if p.wide == 1 || !began.After(p.cut) {
 		return false
 	}
-	p.wide /= 2
+	p.wide, p.cut = p.wide/2, time.Now()
 	return true
 }
 
-// quicker takes up a page that came.
-func (p *Pace) quicker() {
+// quicker takes up a page that came, and reports whether one request more may be
+// under way at once from now on.
+func (p *Pace) quicker() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.streak++; p.streak >= 16 && p.wide < p.most {
-		p.wide, p.streak = p.wide+1, 0
+	if p.streak++; p.streak < 16 || p.wide >= p.most {
+		return false
 	}
+	p.wide, p.streak = p.wide+1, 0
+	return true
 }

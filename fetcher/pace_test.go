@@ -123,3 +123,27 @@ func TestPaceIsShared(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPaceBurst: a burst of limits on requests that were under way together halves
+// how many may be so once; a limit on a later one does it again. What rises again is
+// reported.
+func TestPaceBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, began := NewPace(0, 0, 16), time.Now()
+		time.Sleep(time.Second)
+		for n := range 8 {
+			if fewer := p.slower(began); fewer != (n == 0) || p.width() != 8 {
+				t.Errorf("limit %d: fewer %v, %d at once", n, fewer, p.width())
+			}
+		}
+		time.Sleep(time.Second)
+		if fewer := p.slower(time.Now()); !fewer || p.width() != 4 {
+			t.Errorf("a later limit: fewer %v, %d at once", fewer, p.width())
+		}
+		for n := range 16 {
+			if more := p.quicker(); more != (n == 15) {
+				t.Errorf("page %d: more %v", n, more)
+			}
+		}
+	})
+}

@@ -79,7 +79,7 @@ func (d *drain) row(req adapters.Request, a *answer) reconcile.Attempt {
 	d.run.Seq++
 	row := reconcile.Attempt{
 		Seq: d.run.Seq, Slice: d.slice(), Pass: d.passOf(), Page: s.Page + 1, Try: s.Tries, Started: a.started, Duration: a.duration,
-		URL: d.hide(firstOf(a.url, req.URL)), Position: clip(d.hide(describe(s.At)), 160), Offset: s.At.Offset,
+		URL: d.hide(firstOf(a.url, req.URL)), Position: clip(d.hide(asked(s.At, req.Number)), 160), Offset: s.At.Offset,
 		SizeAsked: req.Size, Status: a.status, BytesRead: a.wire, BytesExpected: a.expected,
 		Items: len(a.page.Items), Nulls: a.page.Nulls,
 	}

@@ -65,7 +65,7 @@ type State struct {
 	Reread    bool              `json:"reread"`     // the page at At was held in part: what comes again there is no sign
 	Renewals  int               `json:"renewals"`   // passes begun anew because a position was dead
 	Failing   adapters.Position `json:"failing"`    // where the failing page is, while Checking
-	Failure   string            `json:"failure"`    // and how it failed
+	Failure   string            `json:"failure"`    // that place and how it failed, in words
 
 	Confirming confirmation `json:"confirming"`
 	ZeroAsked  bool         `json:"zero_asked"`
@@ -122,6 +122,10 @@ type State struct {
 	TotalWalks  bool     `json:"total_walks"`
 	Disagree    []string `json:"disagree,omitempty"`
 	Counted     bool     `json:"counted"` // the count request before the run was made
+	// TotalThere: an answer had something where the total is looked for. TotalLike are
+	// numbers of the first page, where it had not.
+	TotalThere bool     `json:"total_there"`
+	TotalLike  []string `json:"total_like,omitempty"`
 
 	Still reconcile.Still `json:"still"`
 	Stood string          `json:"stood"` // the mark of change when it was read last, "" where it could not be
@@ -140,8 +144,9 @@ type State struct {
 
 	// Loop detection: not stored. After a resume a loop is found one turn
 	// later.
-	reread  bool // the page in hand was read again
-	lap     int  // the overlap of the request in flight
+	reread  bool        // the page in hand was read again
+	lap     int         // the overlap of the request in flight
+	number  judge.Count // its page number, as it was sent
 	visited map[string]bool
 	prints  map[uint64]bool
 }
@@ -195,7 +200,7 @@ func (s *State) hideTexts(hide func(string) string) {
 	for _, t := range []*string{&s.Failure, &s.EndWord, &s.Lied, &s.Unconfirmed, &s.StopText, &s.ReachText, &s.Ties, &s.Suspicion, &s.Still.Text, &s.Stood, &s.PartialSign} {
 		*t = hide(*t)
 	}
-	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree} {
+	for _, list := range []*[]string{&s.HalfLeft, &s.PartialLeft, &s.Wording, &s.Notices, &s.Examples, &s.Disagree, &s.TotalLike} {
 		*list = slices.Clone(*list)
 		for i, t := range *list {
 			(*list)[i] = hide(t)

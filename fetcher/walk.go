@@ -229,7 +229,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	if !again || s.At.IsStart() {
 		return false
 	}
-	st.note("loop", "the page at %s came before in this pass", describe(s.At))
+	st.note("loop", "the page at %s came before in this pass", s.here())
 	st.cause = "a page that came before"
 	switch {
 	case (s.Confirming == confirmEnd || s.Confirming == confirmEcho) && m.HasLast:
@@ -239,7 +239,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 	case s.Page == 1 && sh.rank:
 		s.stop(reconcile.StopLoop, fmt.Sprintf("the second page is the first one again: the server ignores %s", s.positionParam(sh)))
 	default:
-		s.stop(reconcile.StopLoop, fmt.Sprintf("the page at %s had come before in this pass", describe(s.At)))
+		s.stop(reconcile.StopLoop, fmt.Sprintf("the page at %s had come before in this pass", s.here()))
 		if sh.rank && s.short() > 0 {
 			s.reach("the server repeats a page from there on")
 		}
@@ -253,7 +253,7 @@ func (s *State) repeatedPage(sh shape, p *adapters.Page, m *match, lapped int64,
 func (s *State) partialLeft(sign string) {
 	s.PartialSign = sign
 	if len(s.PartialLeft) < 5 {
-		s.PartialLeft = append(s.PartialLeft, fmt.Sprintf("%s: %s", describe(s.At), sign))
+		s.PartialLeft = append(s.PartialLeft, fmt.Sprintf("%s: %s", s.here(), sign))
 	}
 }
 
@@ -535,7 +535,20 @@ func (s *State) rereading() bool {
 	return s.Reread
 }
 
-// describe names a position for people. What is cut is far longer than any
+// here names the place that was asked for last: the page by its number as it was
+// sent, where it was asked for by one, and the items before it.
+func (s *State) here() string { return asked(s.At, s.number) }
+
+// asked names a position for people, with the page number that was sent for it.
+func asked(p adapters.Position, number judge.Count) string {
+	if !number.OK || p.IsStart() {
+		return describe(p)
+	}
+	return fmt.Sprintf("page %d (offset %d)", number.N, p.Offset)
+}
+
+// describe names a position for people: where its items begin, for the number of a
+// page depends on the size that is asked for. What is cut is far longer than any
 // secret, for a cut one could not be found and hidden.
 func describe(p adapters.Position) string {
 	switch {
@@ -543,8 +556,6 @@ func describe(p adapters.Position) string {
 		return "link " + clip((*secret.Set)(nil).HideURL(p.URL), 2000)
 	case len(p.Cursor) > 0:
 		return "cursor " + clip(string(p.Cursor), 500)
-	case p.Size > 0:
-		return "page " + strconv.FormatInt(p.Number, 10) + " of size " + strconv.Itoa(p.Size)
 	case p.Offset > 0:
 		return "offset " + strconv.FormatInt(p.Offset, 10)
 	}

@@ -105,6 +105,11 @@ func (c *collector) run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
+	for n, i := range o.Runs {
+		if i.State == store.Running { // no process holds what may go
+			o.Runs[n].State = store.Stopped
+		}
+	}
 	o.Weight, o.File = o.Sum(), gcFile{before.File, after.File, after.Free}
 	if c.asJSON {
 		return printJSON(out, o)

@@ -22,11 +22,15 @@ func newPagesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pages RUN",
 		Short: "List a run's requests, and what came of each",
-		Long: `Pages lists every attempt of a run in the order of requests, a line each: what
-was asked, what came, and why the next thing was done. The column judge is what
-this one answer alone shows: a page with more after it is TRUNCATED there, which
-says nothing against the run. A position is where the page's new items begin; the
-request may begin a little before, to overlap with the page before. A RUN is an id, the start
+		Long: `Pages lists every attempt of a run, a line each: what was asked, what came, and why
+the next thing was done. Rows come in the order in which the run decided on the
+answers, which is that of positions; with several requests under way at once, times
+may go to and fro. The column judge is the verdict on this one answer alone, as
+"lastdrop judge" gives it: a page with more after it is TRUNCATED there, one that
+shows nothing of the end UNKNOWN, and neither says anything against the run. A
+position is the page's number as it was sent, if it has one, and where its new items
+begin, counted from 0; the request may begin a little before, to overlap with the
+page before. A RUN is an id, the start
 of one, the name of a pull (its newest run), or "last".
 
 The list says how many attempts there are in all, and the command that shows the

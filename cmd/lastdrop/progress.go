@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"lastdrop/fetcher"
+	"lastdrop/judge/reconcile"
 )
 
 // A progress writes the live line of a run to a terminal. Everywhere else it
@@ -85,8 +86,10 @@ func (p *progress) text(s fetcher.Progress, now time.Time) string {
 	if s.Waiting >= time.Second {
 		fmt.Fprintf(&b, "  waiting %s", s.Waiting.Round(time.Second))
 	}
-	fmt.Fprintf(&b, "  %s", s.Outcome)
-	return b.String()
+	if s.Outcome == reconcile.Limited {
+		return b.String() + "  rate-limited"
+	}
+	return b.String() + "  " + s.Outcome.String()
 }
 
 // clear takes the line away, so that what follows starts on a clean one.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,6 +124,8 @@ func heldText(r reconcile.Report) string {
 func declaredText(r reconcile.Report) string {
 	t := r.Total
 	switch {
+	case t.Last == nil && slices.ContainsFunc(r.Evidence, func(e reconcile.Evidence) bool { return e.ID == "RC066" }):
+		return "nothing: the total is not where the config says (RC066)"
 	case t.Last == nil:
 		return "nothing: the source stated no total"
 	case t.Kind == string(judge.Exact) && t.Min != nil && *t.Min != *t.Max:
@@ -150,11 +153,14 @@ func share(r reconcile.Report) string {
 
 func pagesText(r reconcile.Report) string {
 	s := fmt.Sprintf("%s held, %s %s", thousands(r.Pages.Held), thousands(r.Requests), plural(r.Requests, "request"))
+	if r.Concurrency > 1 {
+		s += fmt.Sprintf(", up to %d at once", r.Concurrency)
+	}
 	if r.Pages.Half > 0 {
 		s += fmt.Sprintf(", %s half", thousands(r.Pages.Half))
 	}
 	if r.Pages.Failed > 0 {
-		s += fmt.Sprintf(", %s failed", thousands(r.Pages.Failed))
+		s += fmt.Sprintf(", %s failed or rate-limited", thousands(r.Pages.Failed))
 	}
 	if r.Pages.Unused > 0 {
 		s += fmt.Sprintf(", %s asked for ahead and not used", thousands(r.Pages.Unused))

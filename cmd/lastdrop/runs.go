@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -29,7 +30,7 @@ func newRunsCmd() *cobra.Command {
 		Short: "List the runs in the store, newest first",
 		Long: `Runs lists the runs in the store, newest first: what each is called, how far it
 came, and what it proved. A run that is "killed" lost its process; like one that
-is "stopped", it goes on when it is started again.
+is "stopped", it goes on when it is started again, and --json calls it that.
 
 The list says how many runs there are in all. With --json it prints one object
 a run, a line each, and says the rest on standard error.`,
@@ -76,6 +77,9 @@ func (f *listFlags) withStore(cmd *cobra.Command, do func(ctx context.Context, r
 	if err == nil {
 		err = errors.Join(do(cmd.Context(), r), r.Close())
 	}
+	if errors.Is(err, syscall.EPIPE) {
+		return nil // whoever read the list has seen enough
+	}
 	if err != nil {
 		return exitError{exitNotRun, err.Error()}
 	}
@@ -108,6 +112,7 @@ func (l *lister) runs(ctx context.Context, r *store.Reader, name string) error {
 	}
 	if l.flags.asJSON {
 		for _, i := range list.Runs {
+			i.State = stateNow(i)
 			if err := printJSON(l.out, i); err != nil {
 				return err
 			}
@@ -146,6 +151,15 @@ func (l *lister) sum(total, returned, rest int64, command string) error {
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err
+}
+
+// stateNow is the state of a run for programs: one that lost its process is stopped,
+// for it can be taken up as that one can.
+func stateNow(i store.Info) string {
+	if i.State == store.Running && i.Holder == nil {
+		return store.Stopped
+	}
+	return i.State
 }
 
 func runRow(i store.Info) []string {
@@ -239,7 +253,7 @@ func interim(ctx context.Context, r *store.Reader, i store.Info) (reconcile.Repo
 		return reconcile.Report{}, err
 	}
 	p := reconcile.Report{
-		Run: i.Run, Name: i.Name, State: i.State, Error: i.Error, Verdict: judge.Unknown, Exit: exitUnknown,
+		Run: i.Run, Name: i.Name, State: stateNow(i), Error: i.Error, Verdict: judge.Unknown, Exit: exitUnknown,
 		Items:    reconcile.ItemCounts{Received: counts.Items, Distinct: counts.New, Repeated: counts.Repeated, Written: i.Items, Nulls: counts.Nulls},
 		Pages:    reconcile.PageCounts{Held: counts.Held, Attempts: counts.Attempts, Half: counts.Half, Failed: counts.Failed + counts.Limited, Unused: counts.Unused},
 		Evidence: []reconcile.Evidence{}, Output: []reconcile.Output{}, Started: i.Started, Ended: i.Updated,
@@ -275,7 +289,7 @@ func goingOn(i store.Info) string {
 	case i.State == store.Abandoned:
 		return "it was given up for a fresh start, and never goes on"
 	}
-	return "its process ended without a report: run the same command again, it goes on from here"
+	return "its process ended without a report"
 }
 
 // A shower prints what the store knows of a run beyond its report.

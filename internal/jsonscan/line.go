@@ -55,9 +55,9 @@ func stringEnd(b []byte, i int) int {
 }
 
 const (
-	arrayLevels = 3   // how deep TopLevelArrays looks for keys
-	arrayNames  = 16  // how many arrays it names
-	arrayKey    = 100 // how long a key may be to go into a message
+	nameLevels = 3   // how deep TopLevelArrays and TopLevelNumbers look for keys
+	nameMost   = 16  // how many values they name
+	nameKey    = 100 // how long a key may be to go into a message
 )
 
 // TopLevelArrays names the arrays that stand in b itself or up to two objects further down, by GJSON path and length,
@@ -98,19 +98,19 @@ func (l *arrayList) add(path string, size int) {
 		return cmp.Or(cmp.Compare(size, a.size), -1) // behind those of the same size
 	})
 	*l = slices.Insert(*l, at, namedArray{path, size})
-	*l = (*l)[:min(len(*l), arrayNames)]
+	*l = (*l)[:min(len(*l), nameMost)]
 }
 
 // arrays adds the arrays in the object at i, whose path with a dot behind it is prefix.
 func (s *scanner) arrays(found *arrayList, i, depth int, prefix string) {
 	for c := s.cursor(i, depth); c.end == '}' && c.next(); {
-		if len(c.key) > arrayKey {
+		if len(c.key) > nameKey {
 			continue
 		}
 		switch v := s.b[c.val.Off]; {
 		case v == '[':
 			found.add(prefix+pathKey(c.key), s.count(c.val.Off, depth+1))
-		case v == '{' && depth+1 < arrayLevels:
+		case v == '{' && depth+1 < nameLevels:
 			s.arrays(found, c.val.Off, depth+1, prefix+pathKey(c.key)+".")
 		}
 	}
@@ -124,4 +124,44 @@ func (s *scanner) count(i, depth int) (n int) {
 	for c := s.cursor(i, depth); c.next(); n++ {
 	}
 	return n
+}
+
+// A NamedNumber is a whole number and the GJSON path that leads to it; Key is the last part of it, as it stands.
+type NamedNumber struct {
+	Path, Key string
+	N         int64
+}
+
+// TopLevelNumbers lists the whole numbers from least up that stand in b itself, an object, or up to two objects further
+// down, in their order. It is for messages that tell where a count could be: it gives at most 16, and leaves out what
+// lies under a key of more than 100 bytes. Of a text that is not valid it names none.
+func TopLevelNumbers(b []byte, least int64) []NamedNumber {
+	s := scanner{b: b}
+	i := s.open()
+	if i < 0 || b[i] != '{' {
+		return nil
+	}
+	var found []NamedNumber
+	s.numbers(&found, i, 0, "", least)
+	if s.bad.Kind != 0 {
+		return nil
+	}
+	return found
+}
+
+// numbers adds the numbers in the object at i, whose path with a dot behind it is prefix.
+func (s *scanner) numbers(found *[]NamedNumber, i, depth int, prefix string, least int64) {
+	for c := s.cursor(i, depth); c.end == '}' && c.next(); {
+		if len(c.key) > nameKey {
+			continue
+		}
+		if s.b[c.val.Off] == '{' && depth+1 < nameLevels {
+			s.numbers(found, c.val.Off, depth+1, prefix+pathKey(c.key)+".", least)
+			continue
+		}
+		n, ok := ValueOf(c.val.In(s.b)).Int64()
+		if ok && n >= least && len(*found) < nameMost {
+			*found = append(*found, NamedNumber{prefix + pathKey(c.key), string(appendText(nil, c.key)), n})
+		}
+	}
 }

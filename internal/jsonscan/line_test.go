@@ -81,14 +81,35 @@ func TestTopLevelArraysNamesFew(t *testing.T) {
 	}
 	body := []byte("{" + doc.String()[1:] + "}")
 	names := TopLevelArrays(body)
-	if len(names) != arrayNames {
-		t.Fatalf("%d names, want %d: %q", len(names), arrayNames, names)
+	if len(names) != nameMost {
+		t.Fatalf("%d names, want %d: %q", len(names), nameMost, names)
 	}
 	for i, name := range names {
 		path, size, _ := strings.Cut(name, " ")
 		items, state, err := mustPath(t, path).Items(body, nil)
 		if err != nil || state != Array || len(items) != 39-i || size != fmt.Sprintf("(%d)", 39-i) {
 			t.Errorf("name %d is %q, and there are %d items (%v, %v), want %d", i, name, len(items), state, err, 39-i)
+		}
+	}
+}
+
+func TestTopLevelNumbers(t *testing.T) {
+	many := "{" + strings.TrimSuffix(strings.Repeat(`"n":7,`, 40), ",") + "}"
+	tests := []struct {
+		doc  string
+		want []NamedNumber
+	}{
+		{`{"a":7,"rows":[{"id":9}],"meta":{"to.tal":12,"deep":{"n":8,"er":{"n":9}}},"b":4,"c":5.5,"d":"9","e":null,"f":1e1}`,
+			[]NamedNumber{{"a", "a", 7}, {`meta.to\.tal`, "to.tal", 12}, {"meta.deep.n", "n", 8}, {"f", "f", 10}}},
+		{`{"` + strings.Repeat("k", 101) + `":7}`, nil},
+		{`[7]`, nil},
+		{`{"a":7`, nil},
+		{``, nil},
+		{many, slices.Repeat([]NamedNumber{{"n", "n", 7}}, nameMost)},
+	}
+	for _, test := range tests {
+		if got := TopLevelNumbers([]byte(test.doc), 5); !slices.Equal(got, test.want) {
+			t.Errorf("TopLevelNumbers(%s) = %v, want %v", test.doc, got, test.want)
 		}
 	}
 }

@@ -388,7 +388,8 @@ func TestFewerThanBefore(t *testing.T) {
 		{19, "", judge.Unknown, "a fall of 52 %"}, // of 40
 		{19, "", judge.Unknown, "a fall of 52 %"}, // the doubtful run is no measure
 		{20, "", judge.Complete, ""},
-		{15, "complete: {max_fall: 20%}", judge.Unknown, "a fall of 25 %"},
+		{15, "complete: {max_fall: 20%}", judge.Unknown, "a fall of 25 %, more than complete.max_fall (20 %)"},
+		{9, "", judge.Unknown, "a fall of 55 %, more than complete.max_fall (50 %, the default)"},
 		{16, "complete: {max_fall: 20%}", judge.Complete, ""},
 		{0, "", judge.Unknown, "a fall of 100 %"},
 		{16, "complete: {min_items: 17}", judge.Unknown, "fewer than complete.min_items (17)"},

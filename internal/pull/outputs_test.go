@@ -594,7 +594,8 @@ func TestStoppedWhileMaking(t *testing.T) {
 		t.Fatalf("%v, %+v", err, rep)
 	}
 	lines, err := os.ReadFile(s.path("x.csv.partial"))
-	if o := rep.Output[0]; err != nil || o.Path != s.path("x.csv.partial") || o.Committed || o.Items != 25 || o.Bytes != int64(len(lines)) {
+	if o := rep.Output[0]; err != nil || o.Path != s.path("x.csv.partial") || o.Committed || o.Items != 25 || o.Bytes != int64(len(lines)) ||
+		len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "it holds JSON Lines") {
 		t.Errorf("%+v, %v", o, err)
 	}
 	absent(t, s.path("x.csv"))

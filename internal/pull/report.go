@@ -41,6 +41,9 @@ func (p *pull) finish(ctx context.Context, f reconcile.Facts) (reconcile.Report,
 	rep = p.report(f, ruling)
 	rep.Items.Written = out.Items
 	rep.Output = []reconcile.Output{{Path: out.Path, Committed: out.Committed, Items: out.Items, Bytes: out.Bytes, SHA256: out.SHA256, Notes: out.Notes}}
+	if out.Path == sink.Aside(p.out) {
+		rep.Output[0].Notes = p.asideNotes()
+	}
 	if lost := errors.Join(p.noteReach(ctx, f), p.run.Finish(ctx, rep)); lost != nil {
 		return rep, lost
 	}
@@ -64,7 +67,15 @@ func (p *pull) leftAside(f reconcile.Facts) []reconcile.Output {
 		return []reconcile.Output{{Path: sink.Stdout, Committed: true, Items: f.Distinct}}
 	}
 	// Synced at the last checkpoint already.
-	return []reconcile.Output{{Path: sink.Aside(p.out), Items: f.Distinct, Bytes: p.file.Mark().Length}}
+	return []reconcile.Output{{Path: sink.Aside(p.out), Items: f.Distinct, Bytes: p.file.Mark().Length, Notes: p.asideNotes()}}
+}
+
+// asideNotes says what the file beside the target holds, where its name tells otherwise.
+func (p *pull) asideNotes() []string {
+	if p.out.Form == nil && p.out.Table == nil {
+		return nil
+	}
+	return []string{"it holds JSON Lines, an item a line: the output itself is made of them once a run is COMPLETE"}
 }
 
 // demand adds what the operator asks for.
@@ -72,6 +83,7 @@ func (p *pull) demand(ctx context.Context, f *reconcile.Facts) {
 	c := p.cfg.Complete
 	f.Require, _ = reconcile.ParseStrength(c.Require)
 	f.Tolerance, f.MaxDrift, f.MinItems, f.MaxFall = p.tolerance(), float64(c.MaxDrift), c.MinItems, float64(c.MaxFall)
+	f.FallSaid = c.FallSaid
 	if c.Fresh != nil {
 		f.Freshness = reconcile.Freshness{Path: string(c.Fresh.Path), MaxAge: time.Duration(c.Fresh.MaxAge), Start: p.run.Started()}
 	}
@@ -102,6 +114,9 @@ func (p *pull) report(f reconcile.Facts, r reconcile.Ruling) reconcile.Report {
 		PageSize: f.PageSize, Slices: reconcile.SliceCounts{Leaves: 1}, Evidence: r.Evidence, Advice: r.Advice,
 		Started: p.run.Started().UTC(), Ended: time.Now().UTC(), Requests: f.Requests, Passes: f.Passes, Bytes: f.Bytes,
 		Source: p.hide(p.spec.Method + " " + p.spec.URL), Waited: reconcile.Duration(f.Waited), Output: []reconcile.Output{},
+	}
+	if n := p.cfg.Limits.Concurrency; n > 1 {
+		rep.Concurrency = n
 	}
 	if f.Reach.OK {
 		rep.Reach = &f.Reach.N

@@ -115,6 +115,8 @@ type Facts struct {
 
 	Totals     Totals
 	Disagree   []string // totals from different sources that disagree, a text each
+	NoTotal    string   // where a total is looked for, as the config names it, and nothing stood in any answer; "": nowhere, or it stood there
+	TotalLike  []string // numbers of such an answer that may be it, as "path = number"
 	TotalWalks bool     // every page that the total claims was asked for and came empty: the total is wrong
 
 	Passes     int
@@ -192,6 +194,7 @@ type Facts struct {
 	MaxDrift  float64 // percent
 	MinItems  int64
 	MaxFall   float64 // percent
+	FallSaid  bool    // MaxFall was asked for, and is not the default
 	Freshness Freshness
 	// LastComplete is the distinct count of the last COMPLETE run of the
 	// same name.

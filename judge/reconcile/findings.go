@@ -250,8 +250,12 @@ func (r *ruler) fewer() {
 	if f.LastComplete.OK && f.LastComplete.N > 0 && f.MaxFall < 100 {
 		fall := 100 * float64(f.LastComplete.N-f.Distinct) / float64(f.LastComplete.N)
 		if fall > f.MaxFall {
-			r.wonder("RC027", "held %s items where the last COMPLETE run of this name held %s: a fall of %.0f %%, more than complete.max_fall (%.4g %%)",
-				num(f.Distinct), num(f.LastComplete.N), fall, f.MaxFall)
+			def := ", the default"
+			if f.FallSaid {
+				def = ""
+			}
+			r.wonder("RC027", "held %s items where the last COMPLETE run of this name held %s: a fall of %.0f %%, more than complete.max_fall (%.4g %%%s)",
+				num(f.Distinct), num(f.LastComplete.N), fall, f.MaxFall, def)
 			r.advise("if the source really shrank, raise complete.max_fall for one run")
 		}
 	}
@@ -282,6 +286,14 @@ func (r *ruler) notes() {
 	}
 	if f.Suspicion != "" && !r.inBand && r.strength == None {
 		r.say("TR006", judge.Unknown, "%s", f.Suspicion)
+	}
+	if f.NoTotal != "" {
+		text := f.NoTotal + " is in no answer"
+		if len(f.TotalLike) > 0 {
+			text += "; numbers that may be the total: " + strings.Join(f.TotalLike, ", ")
+		}
+		r.say("RC066", judge.Unknown, "%s", text)
+		r.advise("correct %s, or say `total: none`", strings.Fields(f.NoTotal)[0])
 	}
 	for _, t := range f.Disagree {
 		r.say("RC033", judge.Unknown, "%s", t)

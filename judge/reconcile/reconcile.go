@@ -104,7 +104,7 @@ type Attempt struct {
 	Duration time.Duration
 
 	URL      string // without secrets
-	Position string // the position for people: "offset 100", "page 3", "cursor abc…"
+	Position string // the position for people: "offset 100", "page 3 (offset 200)", "cursor abc…"
 	Offset   int64  // the position's conservative row count
 
 	SizeAsked int // 0: none was asked for
@@ -208,6 +208,9 @@ type Report struct {
 	Bytes int64 `json:"bytes"`
 	// Waited is the time spent waiting for rate limits and retries.
 	Waited Duration `json:"waited"`
+	// Concurrency is how many requests could be under way at once, where more than
+	// one (limits.concurrency).
+	Concurrency int `json:"concurrency,omitempty"`
 	// Children counts the runs that this one, a fan-out, is the whole of.
 	Children *ChildCounts `json:"children,omitempty"`
 }

@@ -66,6 +66,7 @@ var Table = []judge.RuleDoc{
 	doc("RC063", "Slices", "How many slices were read, and how often one was cut.", judge.Unknown),
 	doc("RC064", "Range only", "slice.covers is range: what lies outside of it was not asked for.", judge.Unknown),
 	doc("RC065", "Moved, and compared", "The whole's total moved while its slices were read. At one moment it was compared with them, and nothing lay outside.", judge.Unknown),
+	doc("RC066", "No total there", "Nothing stood in any answer where the config says that the total does (total.path, total.header), as where it is misspelt. It proves nothing.", judge.Unknown),
 	doc("RC068", "Repeated values", "Values of a fan-out that came again: each is drained once.", judge.Unknown),
 	doc("RC069", "Incremental", "What an incremental run asked for, and items that are older than that: the parameter may be ignored. More than was asked for is no loss.", judge.Unknown),
 }

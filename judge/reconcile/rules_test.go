@@ -247,6 +247,7 @@ func ruleCases() []ruleCase {
 		{"RC046", "missed one", with(ended(), func(f *F) { f.Second = &reconcile.Reading{Number: 2, Before: 250, Items: 249, Size: 5} }), u, u},
 		{"RC060", "nothing held", with(ended(), func(f *F) { f.Freshness, f.Distinct, f.ReadBack = fresh, 0, judge.N(0) }), u, c},
 		{"RC061", "the mark stood still", with(ended(), func(f *F) { f.Still = reconcile.Still{Asked: true, Equal: true, Text: "7 both times"} }), u, c},
+		{"RC066", "total.path is misspelt", with(ended(), func(f *F) { f.NoTotal, f.TotalLike = `total.path "totl"`, []string{"total = 250"} }), u, c},
 		{"RC062", "the mark changed under verified borders", with(ended(), func(f *F) { f.Still = reconcile.Still{Asked: true, Text: "from 7 to 8"} }), u, c},
 		{"RC062", "the mark stood still and the total moved", with(whole(), func(f *F) {
 			f.Movement = reconcile.Movement{Moved: 1, Unverified: 1}
@@ -449,6 +450,16 @@ func TestSlicesSayOneThing(t *testing.T) {
 		}
 		if !speaks(r, "RC063") {
 			t.Errorf("%s: it is not said how many slices: %v", c.name, r.Evidence)
+		}
+	}
+}
+
+// A limit that nobody asked for is called the default.
+func TestFallByDefault(t *testing.T) {
+	for said, want := range map[bool]string{true: "complete.max_fall (50 %)", false: "complete.max_fall (50 %, the default)"} {
+		r := reconcile.Rule(with(whole(), func(f *reconcile.Facts) { f.LastComplete, f.FallSaid = judge.N(501), said }))
+		if !strings.Contains(r.Evidence[0].Text, want) {
+			t.Errorf("%v: %q does not hold %q", said, r.Evidence[0].Text, want)
 		}
 	}
 }
