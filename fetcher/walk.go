@@ -141,6 +141,9 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 		if before.Bounds > 0 && t.Kind == judge.LowerBound && t.Value != before.LastBound {
 			shifted = true // a bound of an unchanging set does not change
 		}
+		if s.PassTotals.Loose && !before.Loose {
+			shifted = true // it is no longer counted exactly
+		}
 		o.Distinct = s.Counts.Distinct
 		s.Totals.Observe(o)
 		if !live && remark != "" && s.PassTotals.Collapsed && !before.Collapsed {

@@ -21,6 +21,7 @@ type Totals struct {
 	Bounds, Estimates     int   // how many of those were seen
 	Estimate              int64 // the last estimate
 	Below                 int   // exact totals below the items of their own page
+	Loose                 bool  // the last one was a bound, after an exact one: the set has grown past what is counted
 
 	// Echo bookkeeping: a total that equals the items of its own page, or the
 	// page size, may only repeat them.
@@ -57,6 +58,7 @@ func (t *Totals) Observe(o Observation) (live bool, remark string) {
 	case judge.LowerBound:
 		t.Bounds++
 		t.LowerBound, t.LastBound = max(t.LowerBound, o.Value), o.Value
+		t.Loose = t.Live > 0
 		return false, "a lower bound"
 	}
 	if o.Value < int64(o.Items) {
@@ -69,6 +71,11 @@ func (t *Totals) Observe(o Observation) (live bool, remark string) {
 	}
 	t.note(o)
 	t.take(o.Value)
+	if t.Loose { // it grew, and shrank again
+		t.Loose = false
+		t.Moved++
+		t.Variation += 2
+	}
 	return true, ""
 }
 
@@ -123,11 +130,11 @@ func (t *Totals) toAndFro() bool {
 	return t.Moved >= 3 && t.Max-t.Min >= 2 && t.Variation == int64(t.Moved)*(t.Max-t.Min)
 }
 
-// Believed reports whether the live totals may count: there are some, and
-// they are no mere echo of their own pages, and none was below its own page: what
-// counts less than it shows is no total. An echo that nothing contradicts
-// is not believed before a request past it came back empty (Confirm).
-func (t *Totals) Believed() bool { return t.Live > 0 && t.Proven && !t.EchoOnly && t.Below == 0 }
+// Believed reports whether the live totals may count: there are some, they are no mere
+// echo of their own pages, none was below its own page (what counts less than it shows
+// is no total), and no mere bound came after them. An echo that nothing contradicts is
+// not believed before a request past it came back empty (Confirm).
+func (t *Totals) Believed() bool { return t.Live > 0 && t.Proven && !t.EchoOnly && t.Below == 0 && !t.Loose }
 
 // Doubtful reports whether totals were seen that may be an echo, so that one
 // request past the end would settle it.

@@ -73,6 +73,10 @@ func TestTotalsObserve(t *testing.T) {
 		{"a count request does not collapse", []reconcile.Observation{page(5000, 100, 100, 900), requested(10, 1000)},
 			want{live: 2, moved: 1, least: 10, greatest: 5000, last: 10, believed: true}},
 		{"a lower bound is no live total", []reconcile.Observation{kindOf(judge.LowerBound, 10000)}, want{}},
+		{"a bound after an exact total leaves it unbelieved", []reconcile.Observation{page(60, 1, 1, 0), kindOf(judge.LowerBound, 60)},
+			want{live: 1, least: 60, greatest: 60, last: 60}},
+		{"and an exact one after that has moved", []reconcile.Observation{page(60, 1, 1, 0), kindOf(judge.LowerBound, 60), page(60, 1, 1, 1)},
+			want{live: 2, moved: 1, least: 60, greatest: 60, last: 60, believed: true}},
 		{"an estimate is no live total", []reconcile.Observation{kindOf(judge.Estimate, 10000)}, want{}},
 		{"a collapsed estimate", []reconcile.Observation{kindOf(judge.Estimate, 10000), {Kind: judge.Estimate, Distinct: 1000}}, want{collapse: true}},
 	} {
