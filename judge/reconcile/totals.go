@@ -134,7 +134,9 @@ func (t *Totals) toAndFro() bool {
 // echo of their own pages, none was below its own page (what counts less than it shows
 // is no total), and no mere bound came after them. An echo that nothing contradicts is
 // not believed before a request past it came back empty (Confirm).
-func (t *Totals) Believed() bool { return t.Live > 0 && t.Proven && !t.EchoOnly && t.Below == 0 && !t.Loose }
+func (t *Totals) Believed() bool {
+	return t.Live > 0 && t.Proven && !t.EchoOnly && t.Below == 0 && !t.Loose
+}
 
 // Doubtful reports whether totals were seen that may be an echo, so that one
 // request past the end would settle it.
