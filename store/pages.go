@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"lastdrop/judge"
@@ -101,12 +102,25 @@ func (f PageFilter) countSide(ctx context.Context, tx *sql.Tx, run, side string,
 func (f PageFilter) count(run, side string, at int64) (string, []any) {
 	if f.Outcome == reconcile.Held.String() {
 		return `SELECT (SELECT count(*) FROM pages WHERE run = ?1 AND seq ` + side + ` ?2)
-			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND seq ` + side + ` ?2 AND outcome <> 'held')`,
+			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND outcome IN (` + notHeld + `)
+				AND seq ` + side + ` ?2 AND outcome <> 'held')`,
 			[]any{run, at}
 	}
 	where, args := f.where(run)
 	return `SELECT count(*) FROM pages` + where + ` AND seq ` + side + ` ?`, append(args, at)
 }
+
+// notHeld lists the outcomes but held, for SQL: one by one they let the index find the
+// numbers.
+var notHeld = func() string {
+	var words []string
+	for o := reconcile.Failed; !strings.HasPrefix(o.String(), "outcome("); o++ { // those that have a name
+		if o != reconcile.Held {
+			words = append(words, "'"+o.String()+"'")
+		}
+	}
+	return strings.Join(words, ", ")
+}()
 
 // where is the condition for a run and an outcome. The words outcome <> 'held'
 // let SQLite use the small index of the attempts that did not hold a page.

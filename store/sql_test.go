@@ -189,7 +189,7 @@ func TestPlans(t *testing.T) {
 		list(PageFilter{Outcome: "half"}):                  "SEARCH pages USING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
 		count(PageFilter{}, "<="):                          "SEARCH pages USING COVERING INDEX sqlite_autoindex_pages_1 (run=? AND seq<?)",
 		count(PageFilter{Outcome: "half"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
-		count(PageFilter{Outcome: "held"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=?)",
+		count(PageFilter{Outcome: "held"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
 		selectCounts:                                       "SEARCH checkpoints USING INDEX sqlite_autoindex_checkpoints_1 (run=?)",
 		selectInfo + ` WHERE name = 'x' ORDER BY run DESC`: "SEARCH runs USING INDEX runs_by_name (name=?)",
 		sizeSpan.list:                                      "SEARCH a USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>? AND seq<?)",

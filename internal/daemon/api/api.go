@@ -125,12 +125,13 @@ func encode(v any) ([]byte, error) {
 func (a *api) fail(w http.ResponseWriter, req *http.Request, err error) {
 	p := problemOf(err)
 	if p == nil {
+		instance := problem.NewInstance()
 		if req.Context().Err() == nil {
-			a.Log.Error("request failed", "method", req.Method, "path", req.URL.Path, "err", err)
+			a.Log.Error("request failed", "route", req.Pattern, "instance", instance, "err", err)
 		}
-		p = problem.Internal.With("the log of the daemon says more")
+		p = problem.Internal.With("the log of the daemon says more, under this instance").At(instance)
 	}
-	p.Write(w, req)
+	p.Write(w)
 }
 
 // problemOf is the problem that an error means; nil: an inner fault.
@@ -172,10 +173,10 @@ func (a *api) unknown(w http.ResponseWriter, req *http.Request) {
 	}
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
-		problem.BadMethod.With("this path takes "+methods).Allow(methods).Write(w, req)
+		problem.BadMethod.With("this path takes " + methods).Allow(methods).Write(w)
 		return
 	}
-	problem.NotFound.With("no such path: GET "+Prefix+"/openapi.json describes those that there are").Write(w, req)
+	problem.NotFound.With("no such path: GET " + Prefix + "/openapi.json describes those that there are").Write(w)
 }
 
 // readBody reads a JSON body strictly into v. An empty one is the zero value where the

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,15 +74,18 @@ func unknownParam(name string, known []param) error {
 	if len(names) > 0 {
 		cure = "this path takes " + strings.Join(names, ", ")
 	}
-	return problem.BadParameter.With(fmt.Sprintf("%s: unknown parameter; %s", clip(name), cure))
+	return problem.BadParameter.With(fmt.Sprintf("%s: unknown parameter; %s", named(name, "a parameter"), cure))
 }
 
-// clip keeps what a client said short where it is said back.
-func clip(s string) string {
-	if len(s) > 40 {
-		return strconv.Quote(s[:40]) + "…"
+var plain = regexp.MustCompile(`^[a-z0-9_.\[\]]{1,60}$`)
+
+// named is a name that a client said, to be said back. What does not look like a name
+// may be a secret in the wrong place.
+func named(said, otherwise string) string {
+	if plain.MatchString(said) {
+		return said
 	}
-	return strconv.Quote(s)
+	return otherwise
 }
 
 func (p param) check(value string) error {
@@ -159,7 +163,7 @@ func bodyText(err error) string {
 		return fmt.Sprintf("not JSON: byte %d", syntax.Offset)
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
 		name, _ := strconv.Unquote(strings.TrimPrefix(err.Error(), "json: unknown field "))
-		return clip(name) + ": unknown field"
+		return named(name, "a field") + ": unknown field"
 	}
 	return "not JSON: it ends too early"
 }

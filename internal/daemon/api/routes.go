@@ -65,7 +65,7 @@ var runParams = []param{limitParam,
 
 // outcomes are the words for what an attempt came to.
 var outcomes = func() (words []string) {
-	for o := reconcile.Failed; o <= reconcile.Unused; o++ {
+	for o := reconcile.Failed; !strings.HasPrefix(o.String(), "outcome("); o++ { // those that have a name
 		words = append(words, o.String())
 	}
 	return words
@@ -319,7 +319,8 @@ func (a *api) judge(q *query) (judge.Line, error) {
 	var field *judge.FieldError
 	switch {
 	case errors.As(err, &field):
-		return judge.Line{}, problem.BadBody.With(field.Error())
+		says, _, _ := strings.Cut(field.Problem, `, not "`) // what was said is not said back
+		return judge.Line{}, problem.BadBody.With(named(field.Path, "a field") + ": " + says)
 	case err != nil:
 		first, _, _ := strings.Cut(err.Error(), ": ")
 		return judge.Line{}, problem.BadBody.With(first + ": send one snapshot as a JSON object")

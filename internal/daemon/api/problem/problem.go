@@ -2,6 +2,7 @@
 package problem
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -16,7 +17,7 @@ type Problem struct {
 	Status int    `json:"status"`
 	// Detail says what is wrong with this request, and what to do about it.
 	Detail string `json:"detail"`
-	// Instance is the path that was asked for.
+	// Instance names this very answer; the log of the daemon has it too.
 	Instance string `json:"instance"`
 
 	retry time.Duration
@@ -68,6 +69,15 @@ func (p *Problem) After(d time.Duration) *Problem {
 	return p
 }
 
+// NewInstance makes an Instance.
+func NewInstance() string { return "urn:lastdrop:answer:" + rand.Text() }
+
+// At gives the problem an Instance that is known already.
+func (p *Problem) At(instance string) *Problem {
+	p.Instance = instance
+	return p
+}
+
 // Allow names the methods that are allowed.
 func (p *Problem) Allow(methods string) *Problem {
 	p.allow = methods
@@ -75,9 +85,11 @@ func (p *Problem) Allow(methods string) *Problem {
 }
 
 // Write answers a request with the problem.
-func (p *Problem) Write(w http.ResponseWriter, r *http.Request) {
+func (p *Problem) Write(w http.ResponseWriter) {
 	said := *p
-	said.Instance = r.URL.EscapedPath()
+	if said.Instance == "" {
+		said.Instance = NewInstance()
+	}
 	h := w.Header()
 	if p.retry > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.retry+time.Second-1)/time.Second)))
