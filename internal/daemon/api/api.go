@@ -21,7 +21,7 @@ type Engine interface {
 	// Pull: ErrNoPull.
 	Pull(ctx context.Context, name string) (daemon.Pull, error)
 	Broken(ctx context.Context) ([]daemon.Broken, error)
-	// RunNow: ErrNoPull, ErrOverlap; a *problem.Problem for a request that makes no sense.
+	// RunNow: ErrNoPull, ErrOverlap.
 	RunNow(ctx context.Context, name string, r daemon.Request) (daemon.Job, error)
 	// Pause pauses or resumes a schedule: ErrNoPull.
 	Pause(ctx context.Context, name string, paused bool) error

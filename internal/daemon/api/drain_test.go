@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,22 +20,32 @@ func beginOptions(name string) store.BeginOptions {
 	return store.BeginOptions{Name: name, ConfigHash: "h", Config: "c", Version: "1"}
 }
 
-const ownConfig = `version: 1
-name: own
-source: {url: "%s"}
-pages: {style: next_url, next: {path: next}, size: {param: limit, start: 7}, more: {path: has_more}}
-items: {path: items, id: %s}
-total: {path: total}
-complete: {require: counted, passes: 1}
-limits: {retries: 1, max_requests: 400}
-output: {to: "%s"}
-`
+// ownConfig is the one in docs/api.md, for a list of its own and smaller pages.
+func ownConfig(t *testing.T, url, id string, size int, to string) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(text), "```yaml\n")
+	config, _, closed := strings.Cut(after, "```")
+	if !ok || !closed {
+		t.Fatal("docs/api.md has no config")
+	}
+	for old, now := range map[string]string{"http://127.0.0.1:8080/api/v1/runs": url, "id: run": "id: " + id, "start: 20": fmt.Sprint("start: ", size), "runs.jsonl": to} {
+		if strings.Count(config, old) != 1 {
+			t.Fatalf("%q does not stand once in the config of docs/api.md", old)
+		}
+		config = strings.Replace(config, old, now, 1)
+	}
+	return []byte(config)
+}
 
 // drain pulls a list of our own API with lastdrop, from a store of its own.
-func (b *bench) drain(path, id string) reconcile.Report {
+func (b *bench) drain(path, id string, size int) reconcile.Report {
 	b.t.Helper()
 	dir := b.t.TempDir()
-	c, err := configs.Parse("own.yaml", fmt.Appendf(nil, ownConfig, b.url+Prefix+path, id, filepath.Join(dir, "out.jsonl")), nil)
+	c, err := configs.Parse("own.yaml", ownConfig(b.t, b.url+Prefix+path, id, size, filepath.Join(dir, "out.jsonl")), nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -92,7 +103,7 @@ func TestDrainsItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep := b.drain(path, id)
+		rep := b.drain(path, id, 7)
 		after, err := b.store.Runs(t.Context(), store.RunFilter{})
 		if err != nil {
 			t.Fatal(err)
@@ -106,6 +117,17 @@ func TestDrainsItself(t *testing.T) {
 		}
 		if after.Total <= before.Total {
 			t.Errorf("%s: nothing was added meanwhile", path)
+		}
+	}
+	// As many items as a part has; and what does not only grow.
+	for _, c := range []struct {
+		path, id string
+		size     int
+		want     int64
+	}{{"/pulls", "name", 1, 2}, {"/runs/growing/pages?as_of=14", "seq", 7, 14}, {"/runs/growing/pages?as_of=15", "seq", 7, 15}} {
+		rep := b.drain(c.path, c.id, c.size)
+		if rep.Verdict != judge.Complete || rep.Strength != reconcile.Counted || rep.Items.Distinct != c.want {
+			t.Errorf("%s: %s %s with %d items: %+v", c.path, rep.Verdict, rep.Strength, rep.Items.Distinct, rep.Evidence)
 		}
 	}
 	stop()

@@ -11,6 +11,7 @@ type List[T any] struct {
 	Total    int64   `json:"total" jsonschema:"how many items the whole list has, not this part"`
 	Returned int     `json:"returned" jsonschema:"how many items stand here"`
 	HasMore  bool    `json:"has_more"`
+	AsOf     *string `json:"as_of" jsonschema:"the moment of which this list is: the newest that counts; null where there is none"`
 	Next     *string `json:"next" jsonschema:"the path of the next part; null where this is the last"`
 }
 
@@ -25,6 +26,9 @@ func part[R, T any](q *query, rows []R, total int64, asOf string, row func(R) (i
 		last = key
 	}
 	l.Returned = len(l.Items)
+	if asOf != "" {
+		l.AsOf = &asOf
+	}
 	if l.HasMore {
 		next := q.next(last, asOf)
 		l.Next = &next

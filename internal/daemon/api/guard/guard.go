@@ -31,8 +31,10 @@ type Options struct {
 	Secure bool
 	// Open, if set, names further paths that need no token: the assets of LoginPage.
 	Open func(path string) bool
-	// LoginPage, if set, shows the form in the place of a plain one: it posts "token" to
-	// /login. says is empty, or why the last try failed.
+	// LoginPage, if set, shows the form in the place of a plain one, to browsers that are
+	// not logged in, wherever they ask: it posts "token" to /login, and as "next" where to go
+	// then. says is empty, or why the last try failed. The page needs the Referrer-Policy
+	// same-origin: under the guard's own browsers send no Origin.
 	LoginPage func(w http.ResponseWriter, r *http.Request, status int, says string)
 	// Rate and Burst bound the requests of one client; zero: 50 a second, 200 at once.
 	Rate  rate.Limit
@@ -168,23 +170,31 @@ func (g *Guard) open(path string) bool {
 
 // let passes on a request that has a token or a session.
 func (g *Guard) let(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if token, ok := bearer(r); ok {
-		if _, ok := g.opt.Tokens.match(token); ok {
-			next.ServeHTTP(w, r)
-			return
-		}
-		g.fail(r).Write(w)
-		return
-	}
-	if g.session(r) {
+	if g.LoggedIn(r) {
 		next.ServeHTTP(w, r)
 		return
 	}
+	if _, ok := bearer(r); ok {
+		g.fail(r).Write(w)
+		return
+	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		http.Redirect(w, r, "/login", http.StatusSeeOther)
+		g.page(w, r, http.StatusUnauthorized, "", r.URL.RequestURI())
 		return
 	}
 	problem.NoToken.With("send a token: Authorization: Bearer TOKEN").Write(w)
+}
+
+// LoggedIn reports whether a request has a token or a session that counts, or needs none.
+func (g *Guard) LoggedIn(r *http.Request) bool {
+	if g.opt.Tokens == nil {
+		return true
+	}
+	if token, ok := bearer(r); ok {
+		_, ok = g.opt.Tokens.match(token)
+		return ok
+	}
+	return g.session(r)
 }
 
 func bearer(r *http.Request) (string, bool) {
@@ -231,7 +241,7 @@ func (g *Guard) cookie(r *http.Request, value string, age time.Duration) *http.C
 func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		g.page(w, r, http.StatusOK, "")
+		g.page(w, r, http.StatusOK, "", r.URL.Query().Get("next"))
 		return
 	case http.MethodPost:
 	default:
@@ -241,17 +251,27 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 	client := clientOf(r.RemoteAddr)
 	if g.fails.of(client).TokensAt(g.now()) < 1 {
 		w.Header().Set("Retry-After", "5")
-		g.page(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a little.")
+		g.page(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a little.", r.PostFormValue("next"))
 		return
 	}
 	token, ok := g.opt.Tokens.match(strings.TrimSpace(r.PostFormValue("token")))
 	if !ok {
 		p := g.fail(r)
-		g.page(w, r, p.Status, "This token is not known.")
+		g.page(w, r, p.Status, "This token is not known.", r.PostFormValue("next"))
 		return
 	}
 	http.SetCookie(w, g.cookie(r, g.sessions.begin(token, g.now()), sessionLasts))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, ownPath(r.PostFormValue("next")), http.StatusSeeOther)
+}
+
+// ownPath is a path of this server, "/" where said is none: it may come from anybody.
+func ownPath(said string) string {
+	u, err := url.Parse(said)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(said, "/") || strings.HasPrefix(said, "//") ||
+		strings.HasPrefix(said, "/login") || strings.ContainsAny(said, "\\\r\n\t") {
+		return "/"
+	}
+	return said
 }
 
 func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {
@@ -268,17 +288,23 @@ func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {
 
 var form = template.Must(template.New("login").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>lastdrop</title>
-<main><h1>lastdrop</h1>{{with .}}<p role="alert">{{.}}</p>{{end}}
-<form method="post" action="/login"><label>Token <input type="password" name="token" autocomplete="current-password" required autofocus></label>
+<main><h1>lastdrop</h1>{{with .Says}}<p role="alert">{{.}}</p>{{end}}
+<form method="post" action="/login"><input type="hidden" name="next" value="{{.Next}}">
+<label>Token <input type="password" name="token" autocomplete="current-password" required autofocus></label>
 <button>Log in</button></form></main></html>
 `))
 
-func (g *Guard) page(w http.ResponseWriter, r *http.Request, status int, says string) {
+// page shows the form. next is where to go then.
+func (g *Guard) page(w http.ResponseWriter, r *http.Request, status int, says, next string) {
+	w.Header().Set("Referrer-Policy", "same-origin") // else the form's Origin would be null
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", problem.Realm)
+	}
 	if g.opt.LoginPage != nil {
 		g.opt.LoginPage(w, r, status, says)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = form.Execute(w, says) // the client may have gone
+	_ = form.Execute(w, struct{ Says, Next string }{says, ownPath(next)}) // the client may have gone
 }

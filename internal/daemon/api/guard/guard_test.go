@@ -149,7 +149,7 @@ func TestAuthentication(t *testing.T) {
 		header []string
 		status int
 	}{
-		{"/api/v1/runs", nil, 401}, {"/metrics", nil, 401}, {"/", nil, 401}, {"/", []string{"Accept", "text/html"}, 303},
+		{"/api/v1/runs", nil, 401}, {"/metrics", nil, 401}, {"/", nil, 401}, {"/", []string{"Accept", "text/html"}, 401},
 		{"/healthz", nil, 200}, {"/readyz", nil, 200}, {"/healthz/", nil, 401}, {"/assets/a.js", nil, 200}, {"/login", nil, 200}, {"/logout", nil, 405},
 		{"/login/../api/v1/runs", nil, 401}, {"//login", nil, 401},
 		{"/", []string{"Authorization", "Bearer " + token}, 200}, {"/", []string{"Authorization", "bearer  " + another}, 200},
@@ -228,6 +228,24 @@ func TestSession(t *testing.T) {
 }
 
 func begin2(g *Guard, all *Tokens) string { return g.sessions.begin((*all.sums.Load())[0], g.now()) }
+
+// After the login a browser is where it wanted to be, and never at another site.
+func TestNext(t *testing.T) {
+	h := New(Options{Tokens: tokens(t), Burst: 1000}).Wrap(inner)
+	for said, want := range map[string]string{
+		"/runs/a?x=1": "/runs/a?x=1", "": "/", "//evil.example": "/", "https://evil.example/": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "runs": "/",
+		"/\t/evil.example": "/", "/login": "/", "\x00": "/", "/%2Fevil.example": "/%2Fevil.example",
+	} {
+		w := post(h, "/login", url.Values{"token": {token}, "next": {said}}.Encode())
+		if got := w.Header().Get("Location"); w.Code != 303 || got != want {
+			t.Errorf("%q: %d %q, want %q", said, w.Code, got, want)
+		}
+	}
+	w := ask(h, "GET", "/runs/a?x=%22%3E", "Accept", "text/html,*/*")
+	if w.Code != 401 || !strings.Contains(w.Body.String(), `name="next" value="/runs/a?x=%22%3E"`) || w.Header().Get("Referrer-Policy") != "same-origin" {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
 
 // Under TLS the cookie is Secure, also behind a proxy.
 func TestSecureCookie(t *testing.T) {
@@ -386,8 +404,8 @@ func TestSecretsStayAway(t *testing.T) {
 		for _, w := range []*httptest.ResponseRecorder{
 			login(h, secret), post(h, "/login?token="+secret, secret), post(h, "/logout", secret, "Cookie", "lastdrop="+secret),
 			ask(h, "GET", "/"+secret), ask(h, "GET", "/?"+secret+"="+secret), ask(h, "GET", "/", "Authorization", "Bearer "+secret),
-			ask(h, "GET", "/", "Authorization", "Basic "+secret), ask(h, "GET", "/", "Cookie", "lastdrop="+secret), ask(h, "GET", "/login?next="+secret),
-			ask(h, "POST", "/"+secret, "Origin", "https://"+secret), ask(h, secret, "/login"), ask(h, "GET", "/"+secret, "Accept", "text/html"),
+			ask(h, "GET", "/", "Authorization", "Basic "+secret), ask(h, "GET", "/", "Cookie", "lastdrop="+secret), ask(h, "GET", "/login?token="+secret),
+			ask(h, "POST", "/"+secret, "Origin", "https://"+secret), ask(h, secret, "/login"), ask(h, "HEAD", "/"+secret, "Accept", "text/html"),
 		} {
 			fmt.Fprintln(&said, w.Header(), w.Body)
 		}

@@ -27,6 +27,9 @@ type Problem struct {
 // Space is what every Type begins with.
 const Space = "urn:lastdrop:problem:"
 
+// Realm is what a client without a token is told.
+const Realm = `Bearer realm="lastdrop"`
+
 // A Kind is a sort of problem: the end of its Type, its title and status.
 type Kind struct {
 	Word, Title string
@@ -47,6 +50,7 @@ var (
 	NoJob        = Kind{"no-job", "no such job", http.StatusNotFound}
 	BadMethod    = Kind{"bad-method", "the method is not allowed here", http.StatusMethodNotAllowed}
 	Overlap      = Kind{"overlap", "a job of this pull is not over", http.StatusConflict}
+	NoBackfill   = Kind{"no-backfill", "this pull has no such backfill", http.StatusConflict}
 	Over         = Kind{"over", "the job is over", http.StatusConflict}
 	TooLong      = Kind{"too-long", "the body is too long", http.StatusRequestEntityTooLarge}
 	BadType      = Kind{"bad-type", "the body is of another type", http.StatusUnsupportedMediaType}
@@ -98,7 +102,7 @@ func (p *Problem) Write(w http.ResponseWriter) {
 		h.Set("Allow", p.allow)
 	}
 	if p.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="lastdrop"`)
+		h.Set("WWW-Authenticate", Realm)
 	}
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
