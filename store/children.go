@@ -15,15 +15,8 @@ type Child struct {
 // Children lists the values of a fan-out, in order; of any other run there are
 // none.
 func (r *Reader) Children(ctx context.Context, run string) ([]Child, error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT n, value, coalesce(child, '') FROM children WHERE run = ? ORDER BY n`, run)
-	if err != nil {
-		return nil, r.file.explain(err)
-	}
-	all, err := collect(rows, func(rows *sql.Rows) (c Child, err error) {
-		err = rows.Scan(&c.N, &c.Value, &c.Run)
-		return c, err
-	})
-	return all, r.file.explain(err)
+	part, err := r.ChildrenIn(ctx, run, Span{})
+	return part.bare(), err
 }
 
 func (r *Run) putChildren(ctx context.Context, stmt *sql.Stmt, children []Child) error {

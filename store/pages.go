@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
+	"strings"
 	"time"
 
 	"lastdrop/judge"
@@ -15,6 +15,7 @@ import (
 // all.
 type PageFilter struct {
 	After   int64  // only attempts with a higher Seq
+	UpTo    int64  // only attempts with this Seq or a lower one; 0: any
 	Limit   int    // 0: no limit
 	Outcome string // "": any; else an outcome's name
 }
@@ -33,13 +34,29 @@ func (r *Reader) Pages(ctx context.Context, run string, f PageFilter) ([]reconci
 
 func (f PageFilter) query(run string) (string, []any) {
 	where, args := f.where(run)
-	return selectPage + where + ` AND seq > ? ORDER BY seq LIMIT ?`, append(args, f.After, sqlLimit(f.Limit))
+	where, args = where+` AND seq > ?`, append(args, f.After)
+	if f.UpTo != 0 {
+		where, args = where+` AND seq <= ?`, append(args, f.UpTo)
+	}
+	return selectPage + where + ` ORDER BY seq LIMIT ?`, append(args, sqlLimit(f.Limit))
 }
 
 // CountPages counts the attempts of a run, by its whole id, that a filter lets
-// through: total by Outcome alone, rest after After too.
+// through: total by Outcome and UpTo, rest after After too. Attempts are only
+// added, with higher numbers: up to the last one of a moment the total is that of
+// this moment for ever.
 func (r *Reader) CountPages(ctx context.Context, run string, f PageFilter) (total, rest int64, err error) {
-	counts, err := r.Counts(ctx, run)
+	tx, err := r.db.BeginTx(ctx, nil) // the counts and the rows are of one moment
+	if err != nil {
+		return 0, 0, r.file.explain(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	total, rest, err = f.counts(ctx, tx, run)
+	return total, rest, r.file.explain(err)
+}
+
+func (f PageFilter) counts(ctx context.Context, tx *sql.Tx, run string) (total, rest int64, err error) {
+	counts, err := readCounts(ctx, tx, run)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -51,32 +68,59 @@ func (r *Reader) CountPages(ctx context.Context, run string, f PageFilter) (tota
 		}
 		total = *counts.of(o)
 	}
-	if f.After == 0 || total == 0 {
+	upTo := counts.LastSeq
+	if f.UpTo != 0 && f.UpTo < upTo {
+		upTo = f.UpTo
+		beyond, err := f.countSide(ctx, tx, run, ">", f.UpTo)
+		if err != nil {
+			return 0, 0, err
+		}
+		total -= beyond
+	}
+	if f.After <= 0 || total == 0 {
 		return total, total, nil
 	}
-	side := "<=" // the shorter way is counted
-	if f.After > counts.LastSeq/2 {
-		side = ">"
+	if f.After >= upTo {
+		return total, 0, nil
 	}
-	query, args := f.count(run, side)
-	err = r.db.QueryRowContext(ctx, query, args...).Scan(&rest)
-	if side == "<=" {
-		rest = total - rest
+	if upTo == counts.LastSeq && f.After > upTo/2 { // the shorter way is counted
+		rest, err = f.countSide(ctx, tx, run, ">", f.After)
+		return total, rest, err
 	}
-	return total, rest, r.file.explain(err)
+	before, err := f.countSide(ctx, tx, run, "<=", f.After)
+	return total, total - before, err
 }
 
-// count counts what Outcome lets through on one side of After. Held attempts are
+func (f PageFilter) countSide(ctx context.Context, tx *sql.Tx, run, side string, at int64) (n int64, err error) {
+	query, args := f.count(run, side, at)
+	err = tx.QueryRowContext(ctx, query, args...).Scan(&n)
+	return n, err
+}
+
+// count counts what Outcome lets through on one side of an attempt. Held attempts are
 // in no index of their own, the others are: they are what is left without those.
-func (f PageFilter) count(run, side string) (string, []any) {
+func (f PageFilter) count(run, side string, at int64) (string, []any) {
 	if f.Outcome == reconcile.Held.String() {
 		return `SELECT (SELECT count(*) FROM pages WHERE run = ?1 AND seq ` + side + ` ?2)
-			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND seq ` + side + ` ?2 AND outcome <> 'held')`,
-			[]any{run, f.After}
+			- (SELECT count(*) FROM pages INDEXED BY pages_not_held WHERE run = ?1 AND outcome IN (` + notHeld + `)
+				AND seq ` + side + ` ?2 AND outcome <> 'held')`,
+			[]any{run, at}
 	}
 	where, args := f.where(run)
-	return `SELECT count(*) FROM pages` + where + ` AND seq ` + side + ` ?`, append(args, f.After)
+	return `SELECT count(*) FROM pages` + where + ` AND seq ` + side + ` ?`, append(args, at)
 }
+
+// notHeld lists the outcomes but held, for SQL: one by one they let the index find the
+// numbers.
+var notHeld = func() string {
+	var words []string
+	for o := reconcile.Failed; !strings.HasPrefix(o.String(), "outcome("); o++ { // those that have a name
+		if o != reconcile.Held {
+			words = append(words, "'"+o.String()+"'")
+		}
+	}
+	return strings.Join(words, ", ")
+}()
 
 // where is the condition for a run and an outcome. The words outcome <> 'held'
 // let SQLite use the small index of the attempts that did not hold a page.
@@ -129,26 +173,10 @@ type TotalList struct {
 	Total  int64 // seen in all
 }
 
-// Their numbers count up without a gap: the highest is how many there are.
-const selectTotals = `SELECT seq, at, source, value, kind, live, held, remark, collapsed, (SELECT max(n) FROM totals WHERE run = ?1)
-	FROM totals WHERE run = ?1 ORDER BY n DESC LIMIT ?2`
-
 // Totals lists the last totals of a run, by its whole id; limit 0: all.
 func (r *Reader) Totals(ctx context.Context, run string, limit int) (TotalList, error) {
-	var list TotalList
-	rows, err := r.db.QueryContext(ctx, selectTotals, run, sqlLimit(limit))
-	if err != nil {
-		return list, r.file.explain(err)
-	}
-	list.Totals, err = collect(rows, func(rows *sql.Rows) (reconcile.TotalSeen, error) {
-		var t reconcile.TotalSeen
-		var at, kind string
-		err := rows.Scan(&t.Seq, &at, &t.Source, &t.Value, &kind, &t.Live, &t.Distinct, &t.Remark, &t.Collapsed, &list.Total)
-		t.At, t.Kind = parseStamp(at), judge.TotalKind(kind)
-		return t, err
-	})
-	slices.Reverse(list.Totals)
-	return list, r.file.explain(err)
+	part, err := r.TotalsIn(ctx, run, Span{Limit: limit, Last: true})
+	return TotalList{Totals: part.bare(), Total: part.Total}, err
 }
 
 // A Drift is how the totals of one source moved over a run. What is about
@@ -191,26 +219,10 @@ type EventList struct {
 	Total  int64 // in all
 }
 
-// As with totals.
-const selectEvents = `SELECT seq, at, kind, text, (SELECT max(n) FROM events WHERE run = ?1)
-	FROM events WHERE run = ?1 ORDER BY n DESC LIMIT ?2`
-
 // Events lists the last events of a run, by its whole id; limit 0: all.
 func (r *Reader) Events(ctx context.Context, run string, limit int) (EventList, error) {
-	var list EventList
-	rows, err := r.db.QueryContext(ctx, selectEvents, run, sqlLimit(limit))
-	if err != nil {
-		return list, r.file.explain(err)
-	}
-	list.Events, err = collect(rows, func(rows *sql.Rows) (reconcile.Event, error) {
-		var e reconcile.Event
-		var at string
-		err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Text, &list.Total)
-		e.At = parseStamp(at)
-		return e, err
-	})
-	slices.Reverse(list.Events)
-	return list, r.file.explain(err)
+	part, err := r.EventsIn(ctx, run, Span{Limit: limit, Last: true})
+	return EventList{Events: part.bare(), Total: part.Total}, err
 }
 
 // A SizeStep is a change of the page size, or the first size of a slice.
@@ -223,39 +235,14 @@ type SizeStep struct {
 	Cause  string      // of the change, from the attempt before
 }
 
-const selectSizes = `SELECT slice, seq, at, size_before, size, cause FROM page_sizes WHERE run = ? ORDER BY seq`
-
 // PageSizes lists the page sizes of a run, by its whole id, over time.
 func (r *Reader) PageSizes(ctx context.Context, run string) ([]SizeStep, error) {
-	rows, err := r.db.QueryContext(ctx, selectSizes, run)
-	if err != nil {
-		return nil, r.file.explain(err)
-	}
-	steps, err := collect(rows, func(rows *sql.Rows) (SizeStep, error) {
-		var s SizeStep
-		var at string
-		var before, size sql.NullInt64
-		err := rows.Scan(&s.Slice, &s.Seq, &at, &before, &size, &s.Cause)
-		s.At, s.Before, s.Size = parseStamp(at), count(before), count(size)
-		return s, err
-	})
-	return steps, r.file.explain(err)
+	part, err := r.SizesIn(ctx, run, Span{})
+	return part.bare(), err
 }
 
 // Slices lists the slices of a run, by its whole id; a plain run has none.
 func (r *Reader) Slices(ctx context.Context, run string) ([]reconcile.Slice, error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT slice, parent, key, coalesce(range_from, ''), coalesce(range_to, ''), bounds,
-		state, total, coalesce(total_kind, ''), items, remark FROM slices WHERE run = ? ORDER BY slice`, run)
-	if err != nil {
-		return nil, r.file.explain(err)
-	}
-	all, err := collect(rows, func(rows *sql.Rows) (reconcile.Slice, error) {
-		var s reconcile.Slice
-		var kind string
-		var parent, total sql.NullInt64
-		err := rows.Scan(&s.Slice, &parent, &s.Key, &s.From, &s.To, &s.Bounds, &s.State, &total, &kind, &s.Items, &s.Remark)
-		s.Parent, s.Total, s.TotalKind = count(parent), count(total), judge.TotalKind(kind)
-		return s, err
-	})
-	return all, r.file.explain(err)
+	part, err := r.SlicesIn(ctx, run, Span{})
+	return part.bare(), err
 }

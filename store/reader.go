@@ -151,25 +151,57 @@ func (r *Reader) infos(ctx context.Context, clauses string, args ...any) ([]Info
 
 // RunFilter says which runs are wanted. The zero value wants all.
 type RunFilter struct {
-	Name  string // "": any
-	Limit int    // 0: no limit
+	Name string // "": any
+	// UpTo is the newest run that counts; "": any. New runs get higher ids, so that
+	// a list up to the newest run of one moment is the list of that moment.
+	UpTo   string
+	Before string // only runs with a lower id; "": from the newest
+	Limit  int    // 0: no limit
 }
 
 // A RunList is a part of the runs that a filter lets through, newest first.
 type RunList struct {
 	Runs  []Info
-	Total int64 // let through by the filter, the runs beyond the limit included
+	Total int64 // let through by Name and UpTo, wherever they stand
 }
 
-// Runs lists runs, newest first.
+// Runs lists runs, newest first. To go on, ask Before the last one, UpTo the first
+// of all.
 func (r *Reader) Runs(ctx context.Context, f RunFilter) (RunList, error) {
 	var list RunList
-	err := r.db.QueryRowContext(ctx, `SELECT count(*) FROM runs WHERE ?1 = '' OR name = ?1`, f.Name).Scan(&list.Total)
+	query, args := f.count()
+	err := r.db.QueryRowContext(ctx, query, args...).Scan(&list.Total)
 	if err != nil {
 		return list, r.file.explain(err)
 	}
-	list.Runs, err = r.infos(ctx, ` WHERE ?1 = '' OR name = ?1 ORDER BY run DESC LIMIT ?2`, f.Name, sqlLimit(f.Limit))
+	query, args = f.list()
+	list.Runs, err = r.infos(ctx, query, args...)
 	return list, err
+}
+
+func (f RunFilter) count() (string, []any) {
+	where, args := f.where()
+	return `SELECT count(*) FROM runs` + where, args
+}
+
+func (f RunFilter) list() (string, []any) {
+	where, args := f.where()
+	if f.Before != "" {
+		where, args = where+` AND run < ?`, append(args, f.Before)
+	}
+	return where + ` ORDER BY run DESC LIMIT ?`, append(args, sqlLimit(f.Limit))
+}
+
+// where is the condition for a name and the newest run.
+func (f RunFilter) where() (string, []any) {
+	where, args := ` WHERE run >= ''`, []any(nil)
+	if f.Name != "" {
+		where, args = ` WHERE name = ?`, append(args, f.Name)
+	}
+	if f.UpTo != "" {
+		where, args = where+` AND run <= ?`, append(args, f.UpTo)
+	}
+	return where, args
 }
 
 // sqlLimit is a limit for SQL, where a negative one is none.

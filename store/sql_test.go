@@ -180,27 +180,39 @@ func TestDocumented(t *testing.T) {
 func TestPlans(t *testing.T) {
 	s := mustOpen(t, filepath.Join(t.TempDir(), "lastdrop.db"))
 	list := func(f PageFilter) string { query, _ := f.query("x"); return query }
-	count := func(f PageFilter, side string) string { query, _ := f.count("x", side); return query }
+	count := func(f PageFilter, side string) string { query, _ := f.count("x", side, 9); return query }
+	runs := func(f RunFilter) string { query, _ := f.list(); return selectInfo + query }
+	countRuns := func(f RunFilter) string { query, _ := f.count(); return query }
 	for query, want := range map[string]string{
 		list(PageFilter{}):                                 "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>?)",
 		list(PageFilter{Outcome: "held"}):                  "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>?)",
 		list(PageFilter{Outcome: "half"}):                  "SEARCH pages USING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
 		count(PageFilter{}, "<="):                          "SEARCH pages USING COVERING INDEX sqlite_autoindex_pages_1 (run=? AND seq<?)",
 		count(PageFilter{Outcome: "half"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
-		count(PageFilter{Outcome: "held"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=?)",
+		count(PageFilter{Outcome: "held"}, ">"):            "SEARCH pages USING COVERING INDEX pages_not_held (run=? AND outcome=? AND seq>?)",
 		selectCounts:                                       "SEARCH checkpoints USING INDEX sqlite_autoindex_checkpoints_1 (run=?)",
 		selectInfo + ` WHERE name = 'x' ORDER BY run DESC`: "SEARCH runs USING INDEX runs_by_name (name=?)",
-		selectSizes:  "SEARCH a USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>? AND seq<?)",
-		selectDrifts: "SEARCH total_drift USING PRIMARY KEY (run=?)",
-		selectEvents: "SEARCH events USING PRIMARY KEY (run=?)",
-		selectTotals: "SEARCH totals USING PRIMARY KEY (run=?)",
-		selectKeys:   "SEARCH page_keys USING INDEX page_keys_by_page (run=?)",
-		countPages:   "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
-		`SELECT * FROM verdict_counts WHERE run = ?`: "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
+		sizeSpan.list:                                      "SEARCH a USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>? AND seq<?)",
+		selectDrifts:                                       "SEARCH total_drift USING PRIMARY KEY (run=?)",
+		runs(RunFilter{Before: "x"}):                       "SEARCH runs USING INDEX sqlite_autoindex_runs_1 (run>? AND run<?)",
+		runs(RunFilter{Name: "x", Before: "x"}):            "SEARCH runs USING INDEX runs_by_name (name=? AND run<?)",
+		countRuns(RunFilter{UpTo: "x"}):                    "SEARCH runs USING COVERING INDEX sqlite_autoindex_runs_1 (run>? AND run<?)",
+		countRuns(RunFilter{Name: "x", UpTo: "x"}):         "SEARCH runs USING COVERING INDEX runs_by_name (name=? AND run<?)",
+		list(PageFilter{UpTo: 9}):                          "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=? AND seq>? AND seq<?)",
+		eventSpan.list:                                     "SEARCH events USING PRIMARY KEY (run=? AND n>? AND n<?)",
+		totalSpan.list:                                     "SEARCH totals USING PRIMARY KEY (run=? AND n>? AND n<?)",
+		sliceSpan.list:                                     "SEARCH slices USING PRIMARY KEY (run=? AND slice>? AND slice<?)",
+		childSpan.list:                                     "SEARCH children USING PRIMARY KEY (run=? AND n>? AND n<?)",
+		eventSpan.count:                                    "SEARCH events USING PRIMARY KEY (run=? AND n<?)",
+		totalSpan.count:                                    "SEARCH totals USING PRIMARY KEY (run=? AND n<?)",
+		selectVerdicts:                                     "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
+		selectKeys:                                         "SEARCH page_keys USING INDEX page_keys_by_page (run=?)",
+		countPages:                                         "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
+		`SELECT * FROM verdict_counts WHERE run = ?`:       "SEARCH pages USING INDEX sqlite_autoindex_pages_1 (run=?)",
 	} {
 		plan := table(t, s.Reader.db, "EXPLAIN QUERY PLAN "+regexp.MustCompile(`\?\d?`).ReplaceAllString(query, "'x'"))
 		scans := regexp.MustCompile(`SCAN (pages|page_keys|totals|events|runs|a|p|b|size_steps)\b`).FindString(plan)
-		sorts := query != selectSizes && query != selectDrifts && strings.Contains(plan, "TEMP B-TREE FOR ORDER BY")
+		sorts := query != sizeSpan.list && query != selectDrifts && strings.Contains(plan, "TEMP B-TREE FOR ORDER BY")
 		if !strings.Contains(plan, want) || scans != "" || sorts {
 			t.Errorf("%s\nplan:\n%s\nwant %s", query, plan, want)
 		}

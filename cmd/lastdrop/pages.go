@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"lastdrop/internal/rows"
 	"lastdrop/judge"
 	"lastdrop/judge/reconcile"
 	"lastdrop/store"
@@ -122,7 +122,7 @@ func (l *lister) attempts(t *table, run string, attempts []reconcile.Attempt) er
 	}
 	if l.flags.asJSON {
 		for _, a := range attempts {
-			if err := printJSON(l.out, pageLine(run, a)); err != nil {
+			if err := printJSON(l.out, rows.PageOf(run, a)); err != nil {
 				return err
 			}
 		}
@@ -174,67 +174,4 @@ func bytesText(a reconcile.Attempt) string {
 		return fmt.Sprintf("%d/%d", a.BytesRead, a.BytesExpected.N)
 	}
 	return strconv.FormatInt(a.BytesRead, 10)
-}
-
-// A pageObject is an attempt as JSON. Its keys are the columns of the table
-// pages; what was not said is null.
-type pageObject struct {
-	Run           string       `json:"run"`
-	Seq           int64        `json:"seq"`
-	At            time.Time    `json:"at"`
-	Slice         int          `json:"slice"`
-	Pass          int          `json:"pass"`
-	Page          int          `json:"page"`
-	Try           int          `json:"try"`
-	Position      string       `json:"position"`
-	RowOffset     int64        `json:"row_offset"`
-	URL           string       `json:"url"`
-	SizeAsked     *int         `json:"size_asked"`
-	Items         int          `json:"items"`
-	New           int          `json:"new"`
-	Repeated      int          `json:"repeated"`
-	Nulls         int          `json:"nulls"`
-	Status        *int         `json:"status"`
-	BytesRead     int64        `json:"bytes_read"`
-	BytesExpected *int64       `json:"bytes_expected"`
-	Total         *int64       `json:"total"`
-	TotalKind     *string      `json:"total_kind"`
-	More          string       `json:"more"`
-	Outcome       string       `json:"outcome"`
-	Verdict       string       `json:"verdict"`
-	Rules         []judge.Rule `json:"rules"`
-	DurationMS    float64      `json:"duration_ms"`
-	Action        string       `json:"action"`
-	Cause         string       `json:"cause"`
-}
-
-func pageLine(run string, a reconcile.Attempt) pageObject {
-	p := pageObject{
-		Run: run, Seq: a.Seq, At: a.Started, Slice: a.Slice, Pass: a.Pass, Page: a.Page, Try: a.Try, Position: a.Position,
-		RowOffset: a.Offset, URL: a.URL, SizeAsked: orNull(a.SizeAsked), Items: a.Items, New: a.New, Repeated: a.Repeated,
-		Nulls: a.Nulls, Status: orNull(a.Status), BytesRead: a.BytesRead, BytesExpected: countOrNull(a.BytesExpected),
-		Total: countOrNull(a.Total), TotalKind: orNull(string(a.TotalKind)), More: a.More, Outcome: a.Outcome.String(),
-		Verdict: a.Verdict.String(), Rules: a.Rules, DurationMS: float64(a.Duration.Microseconds()) / 1000,
-		Action: string(a.Action), Cause: a.Cause,
-	}
-	if p.Rules == nil {
-		p.Rules = []judge.Rule{}
-	}
-	return p
-}
-
-// orNull is null for a zero value, which means "none".
-func orNull[V comparable](v V) *V {
-	var zero V
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
-func countOrNull(c judge.Count) *int64 {
-	if !c.OK {
-		return nil
-	}
-	return &c.N
 }

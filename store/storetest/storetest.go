@@ -28,6 +28,12 @@ type Reader interface {
 	PageSizes(ctx context.Context, run string) ([]store.SizeStep, error)
 	Slices(ctx context.Context, run string) ([]reconcile.Slice, error)
 	Children(ctx context.Context, run string) ([]store.Child, error)
+	TotalsIn(ctx context.Context, run string, s store.Span) (store.Part[reconcile.TotalSeen], error)
+	EventsIn(ctx context.Context, run string, s store.Span) (store.Part[reconcile.Event], error)
+	SlicesIn(ctx context.Context, run string, s store.Span) (store.Part[reconcile.Slice], error)
+	SizesIn(ctx context.Context, run string, s store.Span) (store.Part[store.SizeStep], error)
+	ChildrenIn(ctx context.Context, run string, s store.Span) (store.Part[store.Child], error)
+	Verdicts(ctx context.Context, run string) ([]store.VerdictCount, error)
 	Marks(ctx context.Context, name string) ([]store.Mark, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
 	Reach(ctx context.Context, origin, path string) (store.Reach, bool, error)
@@ -93,9 +99,13 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"finish/refuses", s.testFinishRefuses},
 		{"last complete", s.testLastComplete},
 		{"runs", s.testRuns},
+		{"runs/walk", s.testRunsWalk},
 		{"run by id", s.testRunByID},
 		{"pages", s.testPages},
 		{"pages/walk", s.testPagesWalk},
+		{"pages/up to", s.testPagesUpTo},
+		{"spans", s.testSpans},
+		{"verdicts", s.testVerdicts},
 		{"page sizes", s.testPageSizes},
 		{"tails", s.testTails},
 		{"drifts", s.testDrifts},
