@@ -30,6 +30,10 @@ type Reader interface {
 	Children(ctx context.Context, run string) ([]store.Child, error)
 	Marks(ctx context.Context, name string) ([]store.Mark, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
+	PageMap(ctx context.Context, run string, from, to int64, cells int) ([]store.Cell, error)
+	TotalSteps(ctx context.Context, run string, steps int) ([]store.TotalStep, error)
+	Growth(ctx context.Context, run string, steps int) ([]store.GrowthStep, error)
+	RunsBefore(ctx context.Context, name, before string, limit int) ([]store.Info, error)
 	Reach(ctx context.Context, origin, path string) (store.Reach, bool, error)
 	Close() error
 }
@@ -93,10 +97,14 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"finish/refuses", s.testFinishRefuses},
 		{"last complete", s.testLastComplete},
 		{"runs", s.testRuns},
+		{"runs before", s.testRunsBefore},
 		{"run by id", s.testRunByID},
 		{"pages", s.testPages},
 		{"pages/walk", s.testPagesWalk},
 		{"page sizes", s.testPageSizes},
+		{"page map", s.testPageMap},
+		{"total steps", s.testTotalSteps},
+		{"growth", s.testGrowth},
 		{"tails", s.testTails},
 		{"drifts", s.testDrifts},
 		{"slices", s.testSlices},
