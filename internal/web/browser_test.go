@@ -134,7 +134,7 @@ func (b *tab) note(format string, args ...any) {
 }
 
 // patience is how long one step may take: a page that hangs fails here, and not the whole package.
-const patience = 40 * time.Second
+const patience = 25 * time.Second
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
@@ -173,14 +173,24 @@ func eval[T any](b *tab, expression string) T {
 	return out
 }
 
-// wait waits until an expression is true.
+// wait waits until an expression is true, on this page or the one that it leads to.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); !eval[bool](b, "!!("+expression+")"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			b.t.Fatalf("never came: %s\n%s", expression, eval[string](b, `location.href + "\n" + document.body.innerText`))
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	for ctx.Err() == nil {
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")")); ok && err == nil {
+			return
 		}
+		time.Sleep(10 * time.Millisecond)
 	}
+	b.t.Fatalf("never came: %s\n%s", expression, eval[string](b, `location.href + "\n" + document.body.innerText`))
+}
+
+// click clicks on an element where it stands: on a page that changes by itself a mouse may come too late.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).click()", selector)))
 }
 
 // press sends keys to what has the focus.

@@ -78,11 +78,15 @@ func newSite(t testing.TB, change ...func(*web.Options)) *site {
 		pages.Close()
 		e.done.Wait()
 		source.Close()
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
+		e.stopStore()
 	})
 	return &site{engine: e, t: t, url: pages.URL, sims: source.URL}
+}
+
+// stopStore closes the store, at the end or to see what a fault looks like.
+func (e *engine) stopStore() {
+	e.done.Wait()
+	_ = e.store.Close()
 }
 
 // add makes a pull of a world, under a name.
@@ -303,11 +307,23 @@ func (e *engine) Subscribe(ctx context.Context) <-chan daemon.Event {
 	e.mu.Unlock()
 	context.AfterFunc(ctx, func() {
 		e.mu.Lock()
-		delete(e.subs, c)
-		close(c)
-		e.mu.Unlock()
+		defer e.mu.Unlock()
+		if e.subs[c] {
+			delete(e.subs, c)
+			close(c)
+		}
 	})
 	return c
+}
+
+// dropStreams ends all streams, as a daemon that starts anew does.
+func (e *engine) dropStreams() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.subs {
+		delete(e.subs, c)
+		close(c)
+	}
 }
 
 // tell drops what a subscriber does not take.
@@ -323,8 +339,8 @@ func (e *engine) tell(ev daemon.Event) {
 	}
 }
 
-// hold makes the source wait from its n-th request on, until the function that it gives is called.
-func (e *engine) hold(n int) (release func()) {
+// hold makes the source take its time, and wait after its n-th request until the function that it gives is called.
+func (e *engine) hold(n int, pace time.Duration) (release func()) {
 	open := make(chan struct{})
 	var mu sync.Mutex
 	e.mu.Lock()
@@ -334,7 +350,9 @@ func (e *engine) hold(n int) (release func()) {
 		n--
 		wait := n < 0
 		mu.Unlock()
-		if wait {
+		if !wait {
+			time.Sleep(pace)
+		} else {
 			select {
 			case <-open:
 			case <-r.Context().Done():

@@ -35,7 +35,7 @@ func filled(t *testing.T) (*site, map[string]reconcile.Report) {
 // sideways, and texts stand out from their ground.
 func TestLooks(t *testing.T) {
 	s, reports := filled(t)
-	release := s.hold(8)
+	release := s.hold(8, 0)
 	defer release()
 	if _, err := s.RunNow(t.Context(), "never-run", daemon.Request{}); err != nil {
 		t.Fatal(err)

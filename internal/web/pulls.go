@@ -68,14 +68,12 @@ func (s *server) row(ctx context.Context, p daemon.Pull) (pullRow, error) {
 		return row, err
 	}
 	if i := slices.IndexFunc(runs, func(i store.Info) bool { return i.Verdict != nil && i.State != store.Running }); i >= 0 {
-		row.Last = &runs[i]
-		row.Cover = coverageOf(runs[i].Items, runs[i].Total)
+		last := runs[i]
+		row.Last, row.Cover = &last, coverageOf(last.Items, last.Total)
 	}
 	if i := slices.IndexFunc(runs, func(i store.Info) bool { return i.State == store.Running && i.Holder != nil }); i >= 0 {
-		row.Live = &runs[i]
-		if c, err := s.Store.Counts(ctx, runs[i].Run); err == nil && c.New > 0 {
-			row.Live.Items = c.New
-		}
+		live := runs[i]
+		row.Live = &live
 	}
 	slices.Reverse(runs)
 	row.Strip = runs

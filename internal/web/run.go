@@ -43,6 +43,7 @@ type runView struct {
 	Map      pageMap
 	Chart    []chartRow
 	Totals   bool // the chart has totals
+	TotalOf  string
 	Sizes    []sizeRow
 	SizesAll int
 	Icicle   *icicle
@@ -236,46 +237,77 @@ type chartRow struct {
 	Remark   string
 }
 
-// chart gathers how totals and items moved. Where no total was seen, the items alone.
+// chart gathers how the main total and the items moved; without a total the items alone.
 func (s *server) chart(ctx context.Context, _ *http.Request, v *runView) error {
-	steps, err := s.Store.TotalSteps(ctx, v.Run, chartSteps)
-	if err != nil {
-		return err
+	var totals []store.TotalStep
+	main, ok := mainTotal(v.Drifts)
+	if ok {
+		var err error
+		if totals, err = s.Store.TotalSteps(ctx, v.Run, main.Source, chartSteps); err != nil {
+			return err
+		}
 	}
-	if len(steps) == 0 {
-		growth, err := s.Store.Growth(ctx, v.Run, chartSteps)
-		for _, g := range growth {
-			v.Chart = append(v.Chart, chartRow{At: g.At, Seq: g.Seq, Held: g.Items})
+	v.Totals, v.TotalOf = ok, main.Source
+	// Nearly every page stated it: what was held then is known from the totals themselves, and nothing has to be added up.
+	var growth []store.GrowthStep
+	if !ok || 2*(main.Seen+main.NotBelieved) < v.Counts.Attempts {
+		var err error
+		if growth, err = s.Store.Growth(ctx, v.Run, chartSteps); err != nil {
+			return err
 		}
-		return err
 	}
-	v.Totals = true
-	var band *store.TotalStep
-	for _, step := range steps {
-		row := chartRow{At: step.At, Seq: step.Seq, Held: step.Distinct, Remark: step.Remark}
-		if step.Live {
-			row.Total = &step.Value
-		} else {
-			row.Doubted = &step.Value
-		}
-		if step.Min.OK {
-			if band != nil {
-				step.Min.N, step.Max.N = min(step.Min.N, band.Min.N), max(step.Max.N, band.Max.N)
-			}
-			band = &step
-		}
-		if band != nil {
-			row.Min, row.Max = &band.Min.N, &band.Max.N
-		}
-		v.Chart = append(v.Chart, row)
-	}
+	v.Chart = chartRows(totals, growth)
 	// A total is read before its page is held: what the run holds at its end comes after the last of them.
-	last := v.Chart[len(v.Chart)-1]
-	if v.Distinct > last.Held {
-		last.At, last.Seq, last.Held, last.Remark = v.Updated, v.Counts.LastSeq, v.Distinct, "the end"
+	if n := len(v.Chart); n > 0 && v.Distinct > v.Chart[n-1].Held {
+		last := v.Chart[n-1]
+		last.At, last.Seq, last.Held, last.Total, last.Doubted, last.Remark = v.Updated, v.Counts.LastSeq, v.Distinct, nil, nil, ""
 		v.Chart = append(v.Chart, last)
 	}
 	return nil
+}
+
+// mainTotal is the total of the whole that was seen most; ok is false where there is none.
+func mainTotal(drifts []store.Drift) (store.Drift, bool) {
+	i := slices.IndexFunc(drifts, func(d store.Drift) bool { return !strings.HasSuffix(d.Source, " of a slice") })
+	if i < 0 {
+		return store.Drift{}, false
+	}
+	return drifts[i], true
+}
+
+// chartRows puts totals and items into one order. Where no growth is given, the totals say what was held.
+func chartRows(totals []store.TotalStep, growth []store.GrowthStep) []chartRow {
+	var rows []chartRow
+	var least, most *int64
+	held, own := int64(0), len(growth) == 0
+	for len(totals)+len(growth) > 0 {
+		if len(totals) == 0 || len(growth) > 0 && growth[0].Seq < totals[0].Seq {
+			g := growth[0]
+			growth, held = growth[1:], g.Items
+			rows = append(rows, chartRow{At: g.At, Seq: g.Seq, Held: held, Min: least, Max: most})
+			continue
+		}
+		t := totals[0]
+		totals = totals[1:]
+		if own {
+			held = t.Distinct
+		}
+		if t.Min.OK {
+			low, high := t.Min.N, t.Max.N
+			if least != nil {
+				low, high = min(low, *least), max(high, *most)
+			}
+			least, most = &low, &high
+		}
+		row := chartRow{At: t.At, Seq: t.Seq, Held: held, Min: least, Max: most, Remark: t.Remark}
+		if t.Live {
+			row.Total = &t.Value
+		} else {
+			row.Doubted = &t.Value
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // A sizeRow is a step of the page size in words.

@@ -51,7 +51,7 @@ type Store interface {
 	Counts(ctx context.Context, run string) (store.Counts, error)
 	Pages(ctx context.Context, run string, f store.PageFilter) ([]reconcile.Attempt, error)
 	PageMap(ctx context.Context, run string, from, to int64, cells int) ([]store.Cell, error)
-	TotalSteps(ctx context.Context, run string, steps int) ([]store.TotalStep, error)
+	TotalSteps(ctx context.Context, run, source string, steps int) ([]store.TotalStep, error)
 	Growth(ctx context.Context, run string, steps int) ([]store.GrowthStep, error)
 	Drifts(ctx context.Context, run string) ([]store.Drift, error)
 	Events(ctx context.Context, run string, limit int) (store.EventList, error)

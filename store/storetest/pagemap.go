@@ -63,7 +63,9 @@ func (s suite) testTotalSteps(t *testing.T) {
 		totals = append(totals, reconcile.TotalSeen{Seq: int64(i + 1), At: epoch, Source: "total", Value: v, Kind: judge.Exact,
 			Live: v > 0, Distinct: int64(i), Collapsed: v == 0})
 	}
-	noError(t, run.Commit(t.Context(), store.Checkpoint{Totals: totals}))
+	other := totals[0]
+	other.Source, other.Value = "header", 99
+	noError(t, run.Commit(t.Context(), store.Checkpoint{Totals: append(slices.Clone(totals), other, other)}))
 	step := func(last int, seen int64, least, most judge.Count) store.TotalStep {
 		return store.TotalStep{TotalSeen: totals[last-1], Seen: seen, Min: least, Max: most}
 	}
@@ -74,12 +76,12 @@ func (s suite) testTotalSteps(t *testing.T) {
 		9: {step(1, 1, judge.N(10), judge.N(10)), step(2, 1, judge.N(12), judge.N(12)), step(3, 1, judge.N(11), judge.N(11)),
 			step(4, 1, none, none), step(5, 1, none, none), step(6, 1, judge.N(9), judge.N(9)), step(7, 1, judge.N(15), judge.N(15))},
 		0: nil,
-	} {
-		got, err := h.TotalSteps(t.Context(), run.ID(), steps)
+	} { // other totals stand after these: a step is of 9, 3 and 1 of all
+		got, err := h.TotalSteps(t.Context(), run.ID(), "total", steps)
 		noError(t, err)
 		same(t, fmt.Sprint(steps, " steps"), got, want)
 	}
-	got, err := h.TotalSteps(t.Context(), "none", 5)
+	got, err := h.TotalSteps(t.Context(), "none", "total", 5)
 	noError(t, err)
 	same(t, "no such run", got, []store.TotalStep(nil))
 }

@@ -31,7 +31,7 @@ type Reader interface {
 	Marks(ctx context.Context, name string) ([]store.Mark, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
 	PageMap(ctx context.Context, run string, from, to int64, cells int) ([]store.Cell, error)
-	TotalSteps(ctx context.Context, run string, steps int) ([]store.TotalStep, error)
+	TotalSteps(ctx context.Context, run, source string, steps int) ([]store.TotalStep, error)
 	Growth(ctx context.Context, run string, steps int) ([]store.GrowthStep, error)
 	RunsBefore(ctx context.Context, name, before string, limit int) ([]store.Info, error)
 	Reach(ctx context.Context, origin, path string) (store.Reach, bool, error)

@@ -31,8 +31,18 @@ let wanted = false; // a change has come since the last look
 let looking = false;
 let next = 0; // no look before
 
+// What is being clicked is not taken away under the pointer.
+let pressed = false;
+addEventListener('pointerdown', () => { pressed = true; }, true);
+for (const end of ['pointerup', 'pointercancel', 'blur']) {
+  addEventListener(end, () => {
+    pressed = false;
+    setTimeout(look, 50); // after the click
+  }, true);
+}
+
 async function look() {
-  if (looking || !wanted || document.hidden) return;
+  if (looking || !wanted || pressed || document.hidden) return;
   const wait = next - performance.now();
   if (wait > 0) {
     setTimeout(look, wait + 5);
@@ -44,6 +54,7 @@ async function look() {
   try {
     const answer = await fetch(location.pathname + location.search);
     if (answer.ok) exchange(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    wanted ||= pressed;
   } catch {
     wanted = true; // it is asked again with the next event, or when the stream is back
   }
@@ -55,19 +66,24 @@ async function look() {
 
 const shown = new WeakMap(); // what the server said last, by element
 
+// timeless is a part of a page without what its clocks say.
+const timeless = (html) => html.replace(/(<time [^>]*data-rel[^>]*>)[^<]*/g, '$1');
+
 // chipOf is the verdict or state that a screen reader is told of when it changes.
 const chipOf = (e) => e.querySelector('.chip')?.textContent.trim() || '';
 
 function exchange(fresh) {
   for (const old of document.querySelectorAll('[data-swap]')) {
     const now = fresh.getElementById(old.id);
-    if (!now || now.innerHTML === (shown.get(old) ?? old.innerHTML)) continue;
+    if (!now || pressed) continue;
+    const html = timeless(now.innerHTML);
+    if (html === (shown.get(old) ?? timeless(old.innerHTML))) continue;
     if (old.contains(document.activeElement) && document.activeElement.matches('input, textarea, select')) continue;
     const open = [...old.querySelectorAll('details[open][id]')].map((d) => d.id);
     const key = focusKey(old);
     const scrolled = [...old.querySelectorAll('.map, .scroll, .events')].map((e) => e.scrollTop);
     old.className = now.className;
-    shown.set(old, now.innerHTML);
+    shown.set(old, html);
     const chip = chipOf(old);
     const plot = old.querySelector(':scope > .plot');
     old.replaceChildren(...now.childNodes);
@@ -80,6 +96,7 @@ function exchange(fresh) {
     }
     old.dispatchEvent(new CustomEvent('exchanged', {bubbles: true}));
   }
+  count();
   tick();
 }
 
@@ -118,15 +135,26 @@ function concerns(e) {
   return kind === 'pull' ? e.pull === name : e.run === name;
 }
 
-function hear(e) {
-  if (e.progress && e.run) {
-    for (const place of document.querySelectorAll('[data-run="' + CSS.escape(e.run) + '"]')) {
-      for (const [what, n] of Object.entries(e.progress)) {
+// The counts of runs that are under way: the store follows them by a checkpoint.
+const latest = new Map();
+
+function count() {
+  for (const [run, progress] of latest) {
+    for (const place of document.querySelectorAll('[data-run="' + CSS.escape(run) + '"]')) {
+      for (const [what, n] of Object.entries(progress)) {
         const field = place.querySelector('[data-count="' + what + '"]');
         if (field && n !== null) field.textContent = n.toLocaleString('en-US');
       }
     }
   }
+}
+
+function hear(e) {
+  if (e.progress && e.run) {
+    latest.set(e.run, e.progress);
+    count();
+  }
+  if (e.report) latest.delete(e.run);
   if (!concerns(e)) return;
   if (e.kind === 'progress' && !watch.startsWith('run:')) return; // the counts are all that changed
   wanted = true;
@@ -225,6 +253,12 @@ async function openAttempt(link) {
   }
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const row = fresh.getElementById('attempt-row') || fresh.querySelector('main > p');
+  const head = row.querySelector('h1'); // below the map it is a heading of that
+  if (head) {
+    const lower = document.createElement('h3');
+    lower.append(...head.childNodes);
+    head.replaceWith(lower);
+  }
   place.replaceChildren(row);
   place.dataset.at = href;
   place.hidden = false;

@@ -3,7 +3,7 @@
 const names = {held: 'items held', total: 'total', min: 'least total so far', max: 'most so far', doubted: 'not believed'};
 
 function read(figure) {
-  const table = figure.querySelector('table');
+  const table = figure.querySelector(':scope > details table');
   const heads = [...table.tHead.rows[0].cells];
   const x = heads.findIndex((h) => h.hasAttribute('data-x'));
   const series = heads.flatMap((h, i) => (h.dataset.series ? [{key: h.dataset.series, at: i}] : []));
@@ -40,11 +40,23 @@ function draw(figure) {
   const index = (key) => series.findIndex((s) => s.key === key) + 1;
   const short = (v) => (v === null ? '' : v >= 1e6 ? +(v / 1e6).toFixed(2) + 'M' : v >= 1e4 ? +(v / 1e3).toFixed(1) + 'k' : String(v));
   const axis = {stroke: text, grid: {stroke: line, width: 1}, ticks: {stroke: line, width: 1}, font: '12px system-ui, sans-serif'};
+  const pad = (n) => String(n).padStart(2, '0');
+  const two = (t) => pad(t.getUTCHours()) + ':' + pad(t.getUTCMinutes());
+  const moments = (u, list) => { // in UTC, as short as the span allows
+    const span = u.scales.x.max - u.scales.x.min;
+    return list.map((v) => {
+      const t = new Date(v * 1000);
+      if (span < 10) return pad(t.getUTCSeconds()) + '.' + String(t.getUTCMilliseconds()).padStart(3, '0') + ' s';
+      if (span < 600) return two(t) + ':' + pad(t.getUTCSeconds());
+      if (span < 36 * 3600) return two(t);
+      return t.getUTCFullYear() + '-' + pad(t.getUTCMonth() + 1) + '-' + pad(t.getUTCDate());
+    });
+  };
   const few = data[0].length < 60;
   figure.plot = new window.uPlot({
     width: Math.max(200, figure.clientWidth), height: 230, tzDate: (s) => window.uPlot.tzDate(new Date(s * 1000), 'Etc/UTC'),
     scales: {y: {range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1]}},
-    axes: [axis, {...axis, size: 58, values: (_, list) => list.map(short)}],
+    axes: [{...axis, values: moments, space: 90}, {...axis, size: 58, values: (_, list) => list.map(short)}],
     series: [{label: 'at', value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}'},
       ...series.map((s) => ({label: names[s.key], spanGaps: s.key !== 'doubted', points: {show: few && s.key !== 'min' && s.key !== 'max', size: 5},
         value: (_, v) => (v === null ? '' : v.toLocaleString('en-US')), ...look[s.key]}))],
