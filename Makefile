@@ -60,4 +60,4 @@ soak: build
 	  -kills $(KILLS) -kill-time 40m -power-cuts $(CUTS) -lastdrop $(CURDIR)/bin/lastdrop
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/jsonscan ./fetcher ./store ./internal/sink ./judge
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/jsonscan ./fetcher ./store ./internal/sink ./internal/web ./judge

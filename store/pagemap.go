@@ -81,15 +81,14 @@ func (r *Reader) countCells(ctx context.Context, list []Cell, run string, o reco
 // A TotalStep sums up totals that were seen one after the other.
 type TotalStep struct {
 	reconcile.TotalSeen             // the last of them
-	Seen                int64       // how many there are
 	Min, Max            judge.Count // of those believed; not stated: none was
 }
 
 const selectTotalSteps = `WITH RECURSIVE step (first, last) AS (
 		SELECT 1, min(?3, ?2) UNION ALL SELECT last + 1, min(last + ?3, ?2) FROM step WHERE last < ?2)
 	SELECT t.seq, t.at, t.source, t.value, t.kind, t.live, t.held, t.remark, t.collapsed,
-		(SELECT count(*) || coalesce(' ' || min(value) FILTER (WHERE live) || ' ' || max(value) FILTER (WHERE live), '')
-			FROM totals WHERE run = ?1 AND n BETWEEN step.first AND step.last AND source = ?4)
+		coalesce((SELECT min(value) || ' ' || max(value) FROM totals
+			WHERE run = ?1 AND n BETWEEN step.first AND step.last AND live AND source = ?4), '')
 	FROM step JOIN totals AS t ON t.run = ?1 AND t.n = (
 		SELECT n FROM totals WHERE run = ?1 AND n BETWEEN step.first AND step.last AND source = ?4 ORDER BY n DESC LIMIT 1)
 	ORDER BY step.last`
@@ -108,10 +107,10 @@ func (r *Reader) TotalSteps(ctx context.Context, run, source string, steps int) 
 		return nil, r.file.explain(err)
 	}
 	all, err := collect(rows, func(rows *sql.Rows) (t TotalStep, err error) {
-		var at, kind, sums string
-		err = rows.Scan(&t.Seq, &at, &t.Source, &t.Value, &kind, &t.Live, &t.Distinct, &t.Remark, &t.Collapsed, &sums)
+		var at, kind, band string
+		err = rows.Scan(&t.Seq, &at, &t.Source, &t.Value, &kind, &t.Live, &t.Distinct, &t.Remark, &t.Collapsed, &band)
 		t.At, t.Kind = parseStamp(at), judge.TotalKind(kind)
-		if n, _ := fmt.Sscan(sums, &t.Seen, &t.Min.N, &t.Max.N); n == 3 {
+		if n, _ := fmt.Sscan(band, &t.Min.N, &t.Max.N); n == 2 {
 			t.Min.OK, t.Max.OK = true, true
 		}
 		return t, err

@@ -123,11 +123,12 @@ func TestPages(t *testing.T) {
 	if code, to := s.get("/runs/last"); code != http.StatusFound || to != "/runs/"+reports["issues"].Run {
 		t.Errorf("last: %d %q", code, to)
 	}
+	testZoom(t, s, reports)
 }
 
 // Ranges of the map and slices can be looked into; what is not there is a page that says so.
-func TestZoom(t *testing.T) {
-	s, reports := filled(t)
+func testZoom(t *testing.T, s *site, reports map[string]reconcile.Report) {
+	t.Helper()
 	sliced := "/runs/" + reports["search-sliced"].Run
 	for path, words := range map[string][]string{
 		sliced + "?from=100&to=199": {"100 to 199", "All 602 requests", "Earlier", "Later"},

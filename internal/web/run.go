@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"lastdrop/judge"
@@ -239,31 +240,72 @@ type chartRow struct {
 
 // chart gathers how the main total and the items moved; without a total the items alone.
 func (s *server) chart(ctx context.Context, _ *http.Request, v *runView) error {
-	var totals []store.TotalStep
 	main, ok := mainTotal(v.Drifts)
-	if ok {
-		var err error
-		if totals, err = s.Store.TotalSteps(ctx, v.Run, main.Source, chartSteps); err != nil {
-			return err
-		}
-	}
 	v.Totals, v.TotalOf = ok, main.Source
-	// Nearly every page stated it: what was held then is known from the totals themselves, and nothing has to be added up.
-	var growth []store.GrowthStep
-	if !ok || 2*(main.Seen+main.NotBelieved) < v.Counts.Attempts {
+	rows, known := s.charts.get(v.Run, v.Counts.LastSeq)
+	if !known {
 		var err error
-		if growth, err = s.Store.Growth(ctx, v.Run, chartSteps); err != nil {
+		if rows, err = s.chartOf(ctx, v, main, ok); err != nil {
 			return err
 		}
+		s.charts.put(v.Run, v.Counts.LastSeq, rows)
 	}
-	v.Chart = chartRows(totals, growth)
+	v.Chart = slices.Clip(rows)
 	// A total is read before its page is held: what the run holds at its end comes after the last of them.
-	if n := len(v.Chart); n > 0 && v.Distinct > v.Chart[n-1].Held {
-		last := v.Chart[n-1]
+	if n := len(rows); n > 0 && v.Distinct > rows[n-1].Held {
+		last := rows[n-1]
 		last.At, last.Seq, last.Held, last.Total, last.Doubted, last.Remark = v.Updated, v.Counts.LastSeq, v.Distinct, nil, nil, ""
 		v.Chart = append(v.Chart, last)
 	}
 	return nil
+}
+
+func (s *server) chartOf(ctx context.Context, v *runView, main store.Drift, ok bool) ([]chartRow, error) {
+	var totals []store.TotalStep
+	var growth []store.GrowthStep
+	var err error
+	if ok {
+		if totals, err = s.Store.TotalSteps(ctx, v.Run, main.Source, chartSteps); err != nil {
+			return nil, err
+		}
+	}
+	// Where nearly every page stated it, the totals themselves tell what was held, and nothing has to be added up.
+	if !ok || 2*(main.Seen+main.NotBelieved) < v.Counts.Attempts {
+		if growth, err = s.Store.Growth(ctx, v.Run, chartSteps); err != nil {
+			return nil, err
+		}
+	}
+	return chartRows(totals, growth), nil
+}
+
+// chartCache keeps the last charts, which are dear to make of huge runs, while people look into parts of them. A chart counts as
+// long as no attempt has come.
+type chartCache struct {
+	mu   sync.Mutex
+	rows map[string]cachedChart
+}
+
+type cachedChart struct {
+	seq  int64
+	rows []chartRow
+}
+
+const maxCharts = 32
+
+func (c *chartCache) get(run string, seq int64) ([]chartRow, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok := c.rows[run]
+	return found.rows, ok && found.seq == seq
+}
+
+func (c *chartCache) put(run string, seq int64, rows []chartRow) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rows == nil || len(c.rows) >= maxCharts {
+		c.rows = map[string]cachedChart{}
+	}
+	c.rows[run] = cachedChart{seq, rows}
 }
 
 // mainTotal is the total of the whole that was seen most; ok is false where there is none.

@@ -78,6 +78,7 @@ type server struct {
 	Options
 	mux     *http.ServeMux
 	streams chan struct{} // a place for each stream of events
+	charts  chartCache
 }
 
 // New gives the handler of the pages. It refuses changes that other sites send (http.CrossOriginProtection), and sets the

@@ -66,15 +66,15 @@ func (s suite) testTotalSteps(t *testing.T) {
 	other := totals[0]
 	other.Source, other.Value = "header", 99
 	noError(t, run.Commit(t.Context(), store.Checkpoint{Totals: append(slices.Clone(totals), other, other)}))
-	step := func(last int, seen int64, least, most judge.Count) store.TotalStep {
-		return store.TotalStep{TotalSeen: totals[last-1], Seen: seen, Min: least, Max: most}
+	step := func(last int, least, most judge.Count) store.TotalStep {
+		return store.TotalStep{TotalSeen: totals[last-1], Min: least, Max: most}
 	}
 	none := judge.Count{}
 	for steps, want := range map[int][]store.TotalStep{
-		1: {step(7, 7, judge.N(9), judge.N(15))},
-		3: {step(3, 3, judge.N(10), judge.N(12)), step(6, 3, judge.N(9), judge.N(9)), step(7, 1, judge.N(15), judge.N(15))},
-		9: {step(1, 1, judge.N(10), judge.N(10)), step(2, 1, judge.N(12), judge.N(12)), step(3, 1, judge.N(11), judge.N(11)),
-			step(4, 1, none, none), step(5, 1, none, none), step(6, 1, judge.N(9), judge.N(9)), step(7, 1, judge.N(15), judge.N(15))},
+		1: {step(7, judge.N(9), judge.N(15))},
+		3: {step(3, judge.N(10), judge.N(12)), step(6, judge.N(9), judge.N(9)), step(7, judge.N(15), judge.N(15))},
+		9: {step(1, judge.N(10), judge.N(10)), step(2, judge.N(12), judge.N(12)), step(3, judge.N(11), judge.N(11)),
+			step(4, none, none), step(5, none, none), step(6, judge.N(9), judge.N(9)), step(7, judge.N(15), judge.N(15))},
 		0: nil,
 	} { // other totals stand after these: a step is of 9, 3 and 1 of all
 		got, err := h.TotalSteps(t.Context(), run.ID(), "total", steps)
