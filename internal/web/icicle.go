@@ -89,7 +89,7 @@ func newTree(all []reconcile.Slice) *tree {
 	var items int64
 	for _, s := range all {
 		t.by[s.Slice] = s
-		if s.Parent.OK && int(s.Parent.N) != s.Slice {
+		if s.Parent.OK && int(s.Parent.N) < s.Slice { // a slice is numbered before its parts
 			t.below[int(s.Parent.N)] = append(t.below[int(s.Parent.N)], s.Slice)
 		}
 		items += s.Items

@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"lastdrop/internal/daemon"
+	"lastdrop/judge/reconcile"
+	"lastdrop/store"
 )
 
 // A click on a cell shows its row; another cell, and the links to the rows beside it, replace it.
@@ -21,6 +23,7 @@ func TestCellShowsItsRow(t *testing.T) {
 	b.visit("/runs/" + run)
 	b.do(chromedp.Click(chromedp.CSS(".map a.b")))
 	b.wait(`document.querySelector("#attempt .head")?.innerText.includes("Request 1")`)
+	b.shoot("run-cell-1280-light")
 	text := eval[string](b, `document.querySelector("#attempt").innerText`)
 	has(t, "row", text, "half", "/half-bodies/repos/lastdrop/sim/commits?per_page=100", "200", "49,311 of 58,193 declared", "body ended at 49311", "TR005")
 	if at := eval[string](b, `document.querySelector(".map [aria-current]").title`); !strings.HasPrefix(at, "1: half") {
@@ -33,6 +36,46 @@ func TestCellShowsItsRow(t *testing.T) {
 	if path := eval[string](b, `location.pathname`); path != "/runs/"+run {
 		t.Errorf("it went to %s", path)
 	}
+}
+
+// A run of many requests is shown in ranges; choosing one leads to its requests.
+func TestRangesLeadToRequests(t *testing.T) {
+	s := newSite(t)
+	run, err := s.store.Begin(t.Context(), store.BeginOptions{Name: "huge", ConfigHash: "x", Config: "x", Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := store.Checkpoint{State: []byte("{}")}
+	for seq := int64(1); seq <= 30_000; seq++ {
+		a := reconcile.Attempt{Seq: seq, Pass: 1, Page: int(seq), Try: 1, Started: time.Now(), Outcome: reconcile.Held, Status: 200}
+		switch {
+		case seq%601 == 0:
+			a.Outcome, a.Cause = reconcile.Half, "half a body"
+		case seq > 12_000 && seq <= 12_600:
+			a.Outcome = reconcile.Failed
+		case seq > 15_000 && seq <= 18_000 && seq%3 == 0:
+			a.Outcome = reconcile.Limited
+		}
+		c.Attempts = append(c.Attempts, a)
+	}
+	if err := run.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b := s.open(t, 1280, false)
+	b.visit("/runs/" + run.ID())
+	if n := eval[int](b, `document.querySelectorAll(".map a").length`); n != 2000 {
+		t.Errorf("%d cells", n)
+	}
+	b.shoot("run-huge-1280-light")
+	b.click(`.map a[title^="601 to 615"]`)
+	b.wait(`document.querySelectorAll(".map a").length === 15 && location.search === "?from=601&to=615"`)
+	b.do(chromedp.Click(chromedp.CSS(".map a.b")))
+	b.wait(`document.querySelector("#attempt .head")?.innerText.includes("Request 601")`)
+	b.click(`#map .pager a:last-child`)
+	b.wait(`location.search === "?from=616&to=630"`)
 }
 
 // All of it can be reached and used by keys alone, and where the focus is can be seen.
@@ -160,6 +203,7 @@ func TestFormsInBrowser(t *testing.T) {
 	b.do(chromedp.SetValue(chromedp.CSS("#snapshot"), `{"kind":"list","response":{"items":2,"total":5}}`))
 	b.click(`main form button`)
 	b.wait(`document.querySelector(".answers .chip")?.innerText.includes("TRUNCATED")`)
+	b.shoot("judged-360-dark")
 	b.click(`a.rule[href="/rules#TR002"]`)
 	b.wait(`document.querySelector(":target")?.innerText.includes("TR002")`)
 }
