@@ -5,7 +5,7 @@ WORLDS    ?= 24000
 KILLS     ?= 1000
 CUTS      ?= 1000
 
-.PHONY: build check format vet lint race e2e test fuzz worlds soak bench postgresql tools
+.PHONY: build check format vet lint race e2e test fuzz worlds soak bench postgresql chromium tools
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/lastdrop ./cmd/lastdrop
@@ -30,12 +30,16 @@ lint:
 race: tools
 	$(GO) test -race -gcflags=modernc.org/sqlite/lib=-race=false ./...
 
-# the tests of the PostgreSQL output run a real server, those of power cuts run under strace: they fail without
-tools: postgresql
+# the tests of the PostgreSQL output run a real server, those of the pages a real browser, those of power cuts run under
+# strace: they fail without
+tools: postgresql chromium
 	@bash internal/e2e/install.sh strace
 
 postgresql:
 	@bash internal/e2e/install.sh postgresql
+
+chromium:
+	@bash internal/e2e/install.sh chromium
 
 e2e:
 	$(GO) test -tags e2e -count=1 ./internal/e2e
@@ -57,4 +61,4 @@ soak: build
 	  -kills $(KILLS) -kill-time 40m -power-cuts $(CUTS) -lastdrop $(CURDIR)/bin/lastdrop
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/jsonscan ./fetcher ./store ./internal/sink ./judge
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/jsonscan ./fetcher ./store ./internal/sink ./internal/web ./judge

@@ -43,6 +43,7 @@ need etcd-client which etcdctl
 need docker-registry which docker-registry
 need postgresql bash -c 'ls /usr/lib/postgresql/*/bin/initdb'
 need strace strace -V
+need chromium which chromium
 if [ ${#missing[@]} -gt 0 ]; then
   say "apt-get install ${missing[*]}"
   hold_services

@@ -36,6 +36,10 @@ type Reader interface {
 	Verdicts(ctx context.Context, run string) ([]store.VerdictCount, error)
 	Marks(ctx context.Context, name string) ([]store.Mark, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)
+	PageMap(ctx context.Context, run string, from, to int64, cells int) ([]store.Cell, error)
+	TotalSteps(ctx context.Context, run, source string, steps int) ([]store.TotalStep, error)
+	Growth(ctx context.Context, run string, steps int) ([]store.GrowthStep, error)
+	RunsBefore(ctx context.Context, name, before string, limit int) ([]store.Info, error)
 	Reach(ctx context.Context, origin, path string) (store.Reach, bool, error)
 	Close() error
 }
@@ -100,6 +104,7 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"last complete", s.testLastComplete},
 		{"runs", s.testRuns},
 		{"runs/walk", s.testRunsWalk},
+		{"runs before", s.testRunsBefore},
 		{"run by id", s.testRunByID},
 		{"pages", s.testPages},
 		{"pages/walk", s.testPagesWalk},
@@ -107,6 +112,9 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"spans", s.testSpans},
 		{"verdicts", s.testVerdicts},
 		{"page sizes", s.testPageSizes},
+		{"page map", s.testPageMap},
+		{"total steps", s.testTotalSteps},
+		{"growth", s.testGrowth},
 		{"tails", s.testTails},
 		{"drifts", s.testDrifts},
 		{"slices", s.testSlices},
