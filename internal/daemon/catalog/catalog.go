@@ -56,6 +56,7 @@ type Catalog struct {
 	reload sync.Mutex // one at a time
 	files  map[string]*file
 	seen   prints // of what files was made of
+	away   bool   // the folder could not be read
 
 	mu      sync.Mutex // of what is handed out
 	entries []Entry
@@ -126,6 +127,7 @@ func (c *Catalog) Reload() {
 	c.reload.Lock()
 	defer c.reload.Unlock()
 	seen, err := c.look()
+	c.away = err != nil
 	if err != nil {
 		c.publish("the folder cannot be read, and what is known of it stays in use: " + err.Error())
 		return

@@ -154,7 +154,7 @@ func (c *Catalog) stale() bool {
 	c.reload.Lock()
 	defer c.reload.Unlock()
 	now, err := c.look()
-	if err != nil || len(now.files) != len(c.seen.files) {
+	if err != nil || c.away || len(now.files) != len(c.seen.files) {
 		return true
 	}
 	for _, f := range c.files {
