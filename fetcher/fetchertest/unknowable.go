@@ -19,6 +19,8 @@ func (r Result) settled(lost []string) string {
 		return "the source never served those items, and no believed total counts them"
 	case r.movedAway(lost):
 		return "an unread item moved into what had been read: an insert there and a delete here would have given the same answers"
+	case r.Sim.Counts()["swap"] > 0 && len(lost) <= r.removals() && r.Facts.Movement.Verified() && r.Facts.Distinct >= r.Facts.Totals.Last:
+		return "an unsteady order moved an unread item behind the walk, and one that was deleted is held in its place: an honest source without the one and with the other gives the same answers"
 	case len(lost) <= r.lagging():
 		return "a stale replica answered as a source whose newest items were deleted and put back"
 	case t.Unknowable:
