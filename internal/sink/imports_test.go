@@ -16,7 +16,7 @@ func TestImports(t *testing.T) {
 		"codec":   {"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd"},
 		"table":   {"lastdrop/internal/jsonscan"},
 		"csv":     {"lastdrop/internal/jsonscan", "lastdrop/internal/sink/codec", "lastdrop/internal/sink/table"},
-		"command": {"lastdrop/internal/sink"},
+		"command": {"lastdrop/internal/group", "lastdrop/internal/sink"},
 		"singer":  {"lastdrop/internal/jsonscan", "lastdrop/internal/sink/table"},
 		"parquet": {"lastdrop/internal/jsonscan", "lastdrop/internal/sink/table", "github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress/zstd"},
 		"postgres": {"lastdrop/internal/jsonscan", "lastdrop/internal/secret", "lastdrop/internal/sink", "lastdrop/internal/sink/table",

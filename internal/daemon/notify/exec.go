@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"time"
 
+	"lastdrop/internal/group"
 	"lastdrop/internal/secret"
 )
 
@@ -35,7 +36,7 @@ func (x runner) send(ctx context.Context, m message) (again bool, wait time.Dura
 	said := &tail{}
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.WaitDelay = lastWord
-	together(cmd)
+	group.Together(cmd)
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
 		err = fmt.Errorf("ended with status %d", exit.ExitCode())

@@ -515,7 +515,7 @@ notify.yaml:5:13: webhooks[0].secret: is empty; give it one, or take the key awa
 
 func TestImports(t *testing.T) {
 	allowed := []string{
-		"lastdrop/judge", "lastdrop/judge/reconcile", "lastdrop/internal/secret",
+		"lastdrop/judge", "lastdrop/judge/reconcile", "lastdrop/internal/group", "lastdrop/internal/secret",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/parser",
 	}
 	for _, f := range importtest.Files(t, "*.go") {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"lastdrop/internal/group"
 	"lastdrop/internal/sink"
 )
 
@@ -35,7 +36,7 @@ func (c Command) Run(items func(each func(line []byte) error) error) error {
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.WaitDelay = lastWord
-	together(cmd)
+	group.Together(cmd)
 	said := &tail{}
 	cmd.Stdout, cmd.Stderr = said, said
 	in, err := cmd.StdinPipe()

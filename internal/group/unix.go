@@ -1,6 +1,7 @@
 //go:build unix
 
-package command
+// Package group ends a command together with all that it started.
+package group
 
 import (
 	"errors"
@@ -9,8 +10,9 @@ import (
 	"syscall"
 )
 
-// together lets a kill meet all that the command started: a shell's child would see the end of its input, and take a part for the whole.
-func together(cmd *exec.Cmd) {
+// Together makes the end of the command's context a kill of all that it has started too: else
+// a shell's child would live on, and take a part of its input for the whole.
+func Together(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
