@@ -43,6 +43,7 @@ type sliceRow struct {
 const (
 	boxHeight   = 24
 	leastWidth  = 0.12 // percent
+	borderWidth = 0.8
 	labelWidth  = 5.0
 	targetWidth = 2.0
 	rowsOfSlice = 100
@@ -138,6 +139,9 @@ func (ic *icicle) draw(t *tree, s reconcile.Slice, x, w float64, depth int) {
 	}
 	b := box{X: percent(x), W: percent(w), Y: fmt.Sprint(depth * boxHeight), H: fmt.Sprint(boxHeight - 1), Class: "slice-" + stateClass(s.State),
 		Title: sliceTitle(s), Slice: s.Slice, Link: len(t.below[s.Slice]) > 0 && depth > 0, Unreachable: w < targetWidth}
+	if w < borderWidth {
+		b.Class += " thin"
+	}
 	if w >= labelWidth {
 		b.Label = sliceMarks[s.State] + " " + thousands(s.Items)
 		if s.Total.OK {

@@ -165,9 +165,9 @@ func part(n, of int64) string {
 	switch {
 	case n == of:
 		return ""
-	case n*20 <= of:
+	case n*4 <= of:
 		return " s1"
-	case n*2 <= of:
+	case n*5 <= of*3:
 		return " s2"
 	}
 	return " s3"

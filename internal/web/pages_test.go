@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	htmllib "html"
 	"io"
 	"mime/multipart"
@@ -199,6 +200,32 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s: %q", path, jobs)
 		}
 	}
+}
+
+// Of many pulls the page shows a part, and leads to the rest.
+func TestManyPulls(t *testing.T) {
+	s := newSite(t)
+	for i := range 250 {
+		s.add(fmt.Sprintf("pull-%03d", i), "honest", false)
+	}
+	var found []string
+	for path := "/"; path != ""; {
+		_, text := s.get(path)
+		for _, m := range regexp.MustCompile(`data-pull="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			found = append(found, m[1])
+		}
+		path = ""
+		if m := regexp.MustCompile(`href="([^"]*)">More pulls`).FindStringSubmatch(text); m != nil {
+			path = htmllib.UnescapeString(m[1])
+		}
+	}
+	if len(found) != 250 || !slices.IsSorted(found) || found[249] != "pull-249" {
+		t.Errorf("%d pulls: %q", len(found), found)
+	}
+	_, text := s.get("/?q=l-13")
+	has(t, "found", read(text), "10 of 250", "pull-130", "pull-139")
+	_, text = s.get("/?q=none")
+	has(t, "none found", read(text), "0 of 250", "No name holds that.")
 }
 
 // Forms change things and lead back; nothing else does, and no other site may.

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lastdrop/internal/daemon"
@@ -17,6 +20,7 @@ import (
 // How much of lists is shown at once.
 const (
 	stripLength = 30
+	pullsShown  = 100
 	runsShown   = 25
 	jobsShown   = 50
 	chartRuns   = 200
@@ -33,30 +37,45 @@ type pullRow struct {
 	Back  string
 }
 
-// pulls is the page of all pulls.
+// pulls is the page of all pulls, by name. Of many it shows a part: those whose names hold `q`, from after the name `after`.
 func (s *server) pulls(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
+	ctx, q := r.Context(), r.URL.Query()
 	list, err := s.Engine.Pulls(ctx)
 	if err != nil {
 		return err
 	}
-	broken, err := s.Engine.Broken(ctx)
-	if err != nil {
+	body := struct {
+		Rows       []pullRow
+		Broken     []daemon.Broken
+		All, Found int64
+		Query      string
+		First      bool
+		Next       string // the query of the page with those that come then
+	}{All: int64(len(list)), Query: q.Get("q"), First: q.Get("after") == ""}
+	if body.Broken, err = s.Engine.Broken(ctx); err != nil {
 		return err
 	}
-	rows := make([]pullRow, 0, len(list))
+	slices.SortFunc(list, func(a, b daemon.Pull) int { return cmp.Compare(a.Name, b.Name) })
+	list = slices.DeleteFunc(list, func(p daemon.Pull) bool { return !strings.Contains(p.Name, body.Query) })
+	body.Found = int64(len(list))
+	list = slices.DeleteFunc(list, func(p daemon.Pull) bool { return p.Name <= q.Get("after") })
+	if len(list) > pullsShown {
+		list = list[:pullsShown]
+		next := url.Values{"after": {list[pullsShown-1].Name}}
+		if body.Query != "" {
+			next.Set("q", body.Query)
+		}
+		body.Next = "/?" + next.Encode()
+	}
 	for _, p := range list {
 		row, err := s.row(ctx, p)
 		if err != nil {
 			return err
 		}
 		row.Back = "pulls"
-		rows = append(rows, row)
+		body.Rows = append(body.Rows, row)
 	}
-	s.render(w, r, http.StatusOK, "pulls", page{Title: "Pulls", Nav: "pulls", Watch: "all", Note: note(r)}, struct {
-		Rows   []pullRow
-		Broken []daemon.Broken
-	}{rows, broken})
+	s.render(w, r, http.StatusOK, "pulls", page{Title: "Pulls", Nav: "pulls", Watch: "all", Note: note(r)}, body)
 	return nil
 }
 
