@@ -153,9 +153,3 @@ func (r *Reader) Growth(ctx context.Context, run string, steps int) ([]GrowthSte
 	})
 	return all, r.file.explain(err)
 }
-
-// RunsBefore lists runs of a name ("": any) whose id is below before ("": from the newest), newest first, at most limit of
-// them (0: all). To go on, ask before the last one's id.
-func (r *Reader) RunsBefore(ctx context.Context, name, before string, limit int) ([]Info, error) {
-	return r.infos(ctx, ` WHERE (?1 = '' OR name = ?1) AND (?2 = '' OR run < ?2) ORDER BY run DESC LIMIT ?3`, name, before, sqlLimit(limit))
-}

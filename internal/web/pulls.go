@@ -82,10 +82,11 @@ func (s *server) pulls(w http.ResponseWriter, r *http.Request) error {
 // row gathers what the store knows of a pull.
 func (s *server) row(ctx context.Context, p daemon.Pull) (pullRow, error) {
 	row := pullRow{Pull: p}
-	runs, err := s.Store.RunsBefore(ctx, p.Name, "", stripLength)
+	list, err := s.Store.Runs(ctx, store.RunFilter{Name: p.Name, Limit: stripLength})
 	if err != nil {
 		return row, err
 	}
+	runs := list.Runs
 	if i := slices.IndexFunc(runs, func(i store.Info) bool { return i.Verdict != nil && i.State != store.Running }); i >= 0 {
 		last := runs[i]
 		row.Last, row.Cover = &last, coverageOf(last.Items, last.Total)
@@ -140,10 +141,10 @@ func (s *server) pull(w http.ResponseWriter, r *http.Request) error {
 	}
 	before := r.URL.Query().Get("before")
 	body.First = before == ""
-	if body.Runs, err = s.Store.RunsBefore(ctx, name, before, runsShown+1); err != nil {
+	if list, err = s.Store.Runs(ctx, store.RunFilter{Name: name, Before: before, Limit: runsShown + 1}); err != nil {
 		return err
 	}
-	if len(body.Runs) > runsShown {
+	if body.Runs = list.Runs; len(body.Runs) > runsShown {
 		body.Runs = body.Runs[:runsShown]
 		body.Older = body.Runs[runsShown-1].Run
 	}

@@ -45,7 +45,6 @@ type Engine interface {
 // A Store is the ledger; *store.Reader is one.
 type Store interface {
 	Runs(ctx context.Context, f store.RunFilter) (store.RunList, error)
-	RunsBefore(ctx context.Context, name, before string, limit int) ([]store.Info, error)
 	RunByID(ctx context.Context, ref string) (store.Info, error)
 	Report(ctx context.Context, run string) (reconcile.Report, error)
 	Counts(ctx context.Context, run string) (store.Counts, error)

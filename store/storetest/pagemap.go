@@ -107,28 +107,3 @@ func (s suite) testGrowth(t *testing.T) {
 	noError(t, err)
 	same(t, "no such run", got, []store.GrowthStep(nil))
 }
-
-// Listing in parts gives each run once, newest first.
-func (s suite) testRunsBefore(t *testing.T) {
-	h := s.fresh(t)
-	ids := someRuns(t, h, "a", "b", "a", "c", "a")
-	slices.Reverse(ids)
-	for name, want := range map[string][]string{"": ids, "a": {ids[0], ids[2], ids[4]}, "none": nil} {
-		for limit := range 4 {
-			var got []string
-			before := ""
-			for {
-				list, err := h.RunsBefore(t.Context(), name, before, limit)
-				noError(t, err)
-				if len(list) == 0 {
-					break
-				}
-				for _, i := range list {
-					got = append(got, i.Run)
-				}
-				before = got[len(got)-1]
-			}
-			same(t, fmt.Sprintf("%q by %d", name, limit), got, want)
-		}
-	}
-}

@@ -39,7 +39,6 @@ type Reader interface {
 	PageMap(ctx context.Context, run string, from, to int64, cells int) ([]store.Cell, error)
 	TotalSteps(ctx context.Context, run, source string, steps int) ([]store.TotalStep, error)
 	Growth(ctx context.Context, run string, steps int) ([]store.GrowthStep, error)
-	RunsBefore(ctx context.Context, name, before string, limit int) ([]store.Info, error)
 	Reach(ctx context.Context, origin, path string) (store.Reach, bool, error)
 	Close() error
 }
@@ -104,7 +103,6 @@ func Run[R Ledger](t *testing.T, open func(t testing.TB, dir string) Store[R]) {
 		{"last complete", s.testLastComplete},
 		{"runs", s.testRuns},
 		{"runs/walk", s.testRunsWalk},
-		{"runs before", s.testRunsBefore},
 		{"run by id", s.testRunByID},
 		{"pages", s.testPages},
 		{"pages/walk", s.testPagesWalk},
