@@ -133,7 +133,7 @@ func TestProblems(t *testing.T) {
 		{"GET", "/runs?nmae=a", "", problem.BadParameter, `nmae: unknown parameter; this path takes limit, after, as_of, name`},
 		{"GET", "/runs/a?x=1", "", problem.BadParameter, "takes none"},
 		{"GET", "/runs?name=%zz", "", problem.BadParameter, "escape"},
-		{"GET", "/runs?after=", "", problem.BadParameter, "after: is empty"},
+		{"GET", "/runs?after=", "", problem.BadParameter, "after: must be the whole id"}, {"GET", "/runs?as_of=last", "", problem.BadParameter, "as_of: must be the whole id"}, {"GET", "/pulls?after=", "", problem.BadParameter, "after: is empty"},
 		{"GET", "/runs/a/pages?outcome=fine", "", problem.BadParameter, "outcome: must be one of failed, held"},
 		{"GET", "/runs/a/pages?after=-1", "", problem.BadParameter, "after: must be a whole number of 0 or more"},
 		{"GET", "/jobs?state=lost", "", problem.BadParameter, "waiting"},
@@ -300,6 +300,7 @@ func TestDocument(t *testing.T) {
 	}
 	a := &api{}
 	ids := map[string]bool{}
+	types := map[string]reflect.Type{}
 	bodies := map[string]string{"/judge": `{"kind":"list"}`}
 	// What a name means by now: the job of the run before, and so on.
 	fill := strings.NewReplacer("{name}", "a", "{run}", "last", "{id}", "1")
@@ -312,6 +313,16 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s twice", r.id())
 		}
 		ids[r.id()] = true
+		for _, kind := range []reflect.Type{r.answer, r.body} {
+			if kind == nil {
+				continue
+			}
+			name := nameOf(kind)
+			if known := types[name]; known != nil && known != kind {
+				t.Errorf("%s and %s are both called %s", known, kind, name)
+			}
+			types[name] = kind
+		}
 		delete(ops, strings.ToLower(r.method))
 		if r.stream != nil {
 			continue // TestEvents

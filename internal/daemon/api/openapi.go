@@ -183,6 +183,9 @@ func (p param) schema() *jsonschema.Schema {
 			s.Maximum = &most
 		}
 	}
+	if p.run {
+		s.Pattern = runID.String()
+	}
 	for _, w := range p.words {
 		s.Enum = append(s.Enum, w)
 	}

@@ -21,11 +21,16 @@ import (
 type param struct {
 	name  string
 	about string
-	// One of these: a number between least and most, a word of words, or any text.
+	// One of these: a number between least and most, a word of words, the whole id of a run,
+	// or any text.
 	number      bool
 	least, most int64
 	words       []string
+	run         bool
 }
+
+// runID is what the whole id of a run looks like.
+var runID = regexp.MustCompile(`^[0-9a-z]{13}$`)
 
 // A query is a request whose parameters were checked against its route.
 type query struct {
@@ -100,6 +105,8 @@ func (p param) check(value string) error {
 		}
 	case len(p.words) > 0 && !slices.Contains(p.words, value):
 		return problem.BadParameter.With(fmt.Sprintf("%s: must be one of %s", p.name, strings.Join(p.words, ", ")))
+	case p.run && !runID.MatchString(value):
+		return problem.BadParameter.With(fmt.Sprintf("%s: must be the whole id of a run, as next says it", p.name))
 	case value == "":
 		return problem.BadParameter.With(fmt.Sprintf("%s: is empty; leave it out instead", p.name))
 	}

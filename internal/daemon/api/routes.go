@@ -60,8 +60,8 @@ var (
 )
 
 var runParams = []param{limitParam,
-	{name: "after", about: "only runs older than the one with this id; next says it"},
-	{name: "as_of", about: "only runs up to the one with this id, the newest there was when the walk began; next says it"}}
+	{name: "after", about: "only runs older than the one with this id; next says it", run: true},
+	{name: "as_of", about: "only runs up to the one with this id, the newest there was when the walk began; next says it", run: true}}
 
 // outcomes are the words for what an attempt came to.
 var outcomes = func() (words []string) {
