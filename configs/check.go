@@ -247,15 +247,3 @@ func (r *reading) checkItems(c *Config) {
 		r.bad("items.id", "names no path", "take the key away where items have no id")
 	}
 }
-
-var cronField = regexp.MustCompile(`^[0-9A-Za-z*/,?#-]+$`)
-
-func (r *reading) checkSchedule(s string) {
-	if !r.said("schedule") || strings.HasPrefix(s, "@") {
-		return
-	}
-	fields := strings.Fields(s)
-	if len(fields) != 5 || slices.ContainsFunc(fields, func(f string) bool { return !cronField.MatchString(f) }) {
-		r.bad("schedule", r.quote(s)+" is no cron expression", `write five fields, e.g. "0 3 * * *", or @daily`)
-	}
-}

@@ -28,7 +28,7 @@ type Config struct {
 	Incremental *Incremental `json:"incremental,omitempty" doc:"Ask only for what is new since the last COMPLETE run."`
 	Limits      Limits       `json:"limits" doc:"How hard to ask, how long to wait, how much to read."`
 	Output      Output       `json:"output,omitzero" doc:"Where the items go."`
-	Schedule    string       `json:"schedule,omitempty" doc:"When the daemon runs this pull: a cron expression. drain ignores it."`
+	Schedule    *Schedule    `json:"schedule,omitempty" doc:"When the daemon runs this pull: a cron expression, or a mapping with its zone and more. drain ignores it."`
 
 	// Secrets hides what this config keeps secret: all of auth, values under
 	// names like token or api_key, and what came from variables of such names.

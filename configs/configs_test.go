@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lastdrop/adapters"
+	"lastdrop/internal/daemon/schedule"
 	"lastdrop/judge/reconcile"
 )
 
@@ -245,4 +246,36 @@ func parse(t *testing.T, data string) *Config {
 // config of the same hash.
 func (c *Config) source() []byte {
 	return mustEncode(c.tree(func(m *mark) string { return m.shown }, escape))
+}
+
+// A schedule is one expression, or a mapping; both say the same where the mapping says no more.
+func TestSchedules(t *testing.T) {
+	const head = "version: 1\nname: x\nsource: {url: https://api.example.com/}\npages: {style: single}\n"
+	for _, tc := range []struct {
+		doc, shown string
+		want       schedule.Spec
+	}{
+		{`"0 3 * * *"`, `"schedule":"0 3 * * *"`, schedule.Spec{Cron: "0 3 * * *", Zone: "UTC", Overlap: "skip", CatchUp: "none"}},
+		{`'@daily'`, `"schedule":"@daily"`, schedule.Spec{Cron: "@daily", Zone: "UTC", Overlap: "skip", CatchUp: "none"}},
+		{`{cron: '@daily', jitter: 0s}`, `"schedule":"@daily"`, schedule.Spec{Cron: "@daily", Zone: "UTC", Overlap: "skip", CatchUp: "none"}},
+		{`{cron: '@daily', zone: Asia/Tokyo, jitter: 1h30m, overlap: queue, catch_up: all}`,
+			`"schedule":{"catch_up":"all","cron":"@daily","jitter":"1h30m0s","overlap":"queue","zone":"Asia/Tokyo"}`,
+			schedule.Spec{Cron: "@daily", Zone: "Asia/Tokyo", Jitter: 90 * time.Minute, Overlap: "queue", CatchUp: "all"}},
+	} {
+		c := parse(t, head+"schedule: "+tc.doc+"\n")
+		if d := cmp.Diff(tc.want, c.Schedule.Spec()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.doc, d)
+		}
+		if got := string(c.Redacted()); !strings.Contains(got, tc.shown) {
+			t.Errorf("%s is shown as %s", tc.doc, got)
+		}
+		if c.Hash() != parse(t, head).Hash() {
+			t.Errorf("%s changes the hash", tc.doc)
+		}
+	}
+	for key, words := range map[string][]string{"overlap": {schedule.Skip, schedule.Queue}, "catch_up": {schedule.None, schedule.One, schedule.All}} {
+		if d := cmp.Diff(words, enumOf[Schedule](key)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", key, d)
+		}
+	}
 }

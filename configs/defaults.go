@@ -3,6 +3,8 @@ package configs
 import (
 	"math"
 	"time"
+
+	"lastdrop/internal/daemon/schedule"
 )
 
 // setDefaults fills in what the file leaves open. said reports whether the
@@ -26,6 +28,11 @@ func (c *Config) setDefaults(said func(string) bool) {
 	}
 	if c.Incremental != nil {
 		set(said, "incremental.format", &c.Incremental.Format, "rfc3339")
+	}
+	if s := c.Schedule; s != nil {
+		set(said, "schedule.zone", &s.Zone, "UTC")
+		set(said, "schedule.overlap", &s.Overlap, schedule.Skip)
+		set(said, "schedule.catch_up", &s.CatchUp, schedule.None)
 	}
 	c.styleDefaults(said)
 	set(said, "pages.size.start", &c.Pages.Size.Start, c.Pages.Size.Max)

@@ -89,6 +89,7 @@ func TestSchemaRefuses(t *testing.T) {
 	for _, bad := range []string{
 		"version: 2", "name: X Y", "sorce: {}", "pages: {style: nope}", "pages: {size: {start: 0}}", "pages: {size: {start: abc}}",
 		"items: {id: [1]}", "total: some", "total: {kind: sure}", "limits: {rate: fast}", "limits: {timeout: 30}", "source: {url: https://h/, auth: {bearer: 5}}",
+		"schedule: ['@daily']", "schedule: {zone: UTC}", "schedule: {cron: '@daily', overlap: both}", "schedule: {cron: '@daily', jitter: 5}",
 		"complete: {max_drift: 1 percent}", "pages: {style: link, end: [never]}", "source: {params: {a: {b: c}}, url: x}",
 	} {
 		doc := good
@@ -168,6 +169,8 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 		return anyOf(words("none"), structSchema(t))
 	case reflect.TypeFor[Kind]():
 		return anyOf(words("exact", "estimate", "lower_bound"), structSchema(t))
+	case reflect.TypeFor[Schedule]():
+		return anyOf(&jsonschema.Schema{Type: "string"}, structSchema(t))
 	case reflect.TypeFor[Signs]():
 		return oneOrList(structSchema(reflect.TypeFor[Sign]()))
 	case reflect.TypeFor[EndRules]():

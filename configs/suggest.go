@@ -39,7 +39,7 @@ var synonyms = map[string]string{
 	"token": "source.auth.bearer", "apikey": "source.auth.query or source.auth.header", "authorization": "source.auth",
 	"pagination": "pages", "paging": "pages", "pagesize": "pages.size.start", "perpage": "pages.size.start", "limit": "pages.size.start",
 	"primarykey": "items.id", "key": "items.id", "records": "items.path", "count": "total.path",
-	"ratelimit": "limits.rate", "destination": "output.to", "cron": "schedule",
+	"ratelimit": "limits.rate", "destination": "output.to",
 }
 
 // plainName is a name without case and separators.

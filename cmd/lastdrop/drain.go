@@ -276,19 +276,15 @@ func configFiles(args []string) ([]string, error) {
 func loadAll(files []string) ([]*configs.Config, error) {
 	var cfgs []*configs.Config
 	var bad []string
-	names, targets := map[string]string{}, owners{}
+	var owners configs.Owners
 	for _, f := range files {
 		c, err := configs.Load(f, os.LookupEnv)
+		if err == nil {
+			err = owners.Claim(f, c)
+		}
 		if err != nil {
 			bad = append(bad, err.Error())
 			continue
-		}
-		if other, twice := names[c.Name]; twice {
-			bad = append(bad, fmt.Sprintf("%s: name %q is that of %s too: give each pull its own name", f, c.Name, other))
-		}
-		names[c.Name] = f
-		if err := targets.claimAll(f, c); err != nil {
-			bad = append(bad, err.Error())
 		}
 		cfgs = append(cfgs, c)
 	}
@@ -296,60 +292,6 @@ func loadAll(files []string) ([]*configs.Config, error) {
 		return nil, exitError{exitNotRun, strings.Join(bad, "\n")}
 	}
 	return cfgs, nil
-}
-
-// owners tells which config file writes to which target.
-type owners map[string]string
-
-// claimAll notes the targets of a config file: of a fan-out those of its
-// children and of its parent.
-func (o owners) claimAll(file string, c *configs.Config) error {
-	if c.Parent != nil {
-		parent := c.ForEach.Pull
-		if !filepath.IsAbs(parent) {
-			parent = filepath.Join(filepath.Dir(file), parent)
-		}
-		if err := o.claim(parent, c.Parent, c.Parent.Output.To); err != nil {
-			return err
-		}
-	}
-	if c.ForEach == nil {
-		return o.claim(file, c, c.Output.To)
-	}
-	list, err := c.List()
-	if err != nil || len(list) == 0 { // only the parent knows them
-		return errors.Join(err, o.claim(file, c, c.Output.To))
-	}
-	for _, value := range list {
-		if err := o.claim(file, c, c.FileOf(c.Output.To, value)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// claim notes a target of a config file. Two that write the same file, or the
-// same table of one, are refused: the later would take the earlier one's items
-// away.
-func (o owners) claim(file string, c *configs.Config, target string) error {
-	if target == "" || target == sink.Stdout {
-		return nil
-	}
-	path := configs.PlaceOf(target)
-	if !configs.Far(target) {
-		path = filepath.Clean(target)
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs
-		}
-	}
-	if table := c.TableOf(target); table != "" {
-		path += " table " + table
-	}
-	if other, twice := o[path]; twice && filepath.Clean(other) != filepath.Clean(file) {
-		return fmt.Errorf("%s: output.to: %q is that of %s too; give each pull its own file", file, c.Shown(target), other)
-	}
-	o[path] = file
-	return nil
 }
 
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {

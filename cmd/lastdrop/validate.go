@@ -56,21 +56,17 @@ func validate(out, errs io.Writer, args []string) error {
 		return err
 	}
 	bad := 0
-	owner, targets := map[string]string{}, owners{}
+	var owners configs.Owners
 	for _, file := range files {
 		c, err := configs.Load(file, os.LookupEnv)
-		if err == nil && owner[c.Name] != "" {
-			err = fmt.Errorf("%s: name: %q is that of %s too; give each pull its own", file, c.Name, owner[c.Name])
-		}
 		if err == nil {
-			err = targets.claimAll(file, c)
+			err = owners.Claim(file, c)
 		}
 		if err != nil {
 			bad++
 			fmt.Fprintln(errs, err)
 			continue
 		}
-		owner[c.Name] = file
 		if _, err := fmt.Fprintf(out, "%s: ok (%s)\n", file, describe(c)); err != nil {
 			return exitError{exitNotRun, fmt.Sprintf("validate: %v", err)}
 		}
