@@ -89,6 +89,6 @@ var (
 	ErrOver   = queue.ErrOver
 	// ErrOverlap: a job of the pull is not over.
 	ErrOverlap = queue.ErrOverlap
-	// ErrNoSlice: the pull has no range that a backfill could narrow, or nowhere to put a part.
+	// ErrNoBackfill: the pull has no range that a backfill could narrow, or nowhere to put a part of it.
 	ErrNoBackfill = errors.New("no backfill")
 )
