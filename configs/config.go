@@ -283,6 +283,8 @@ type Limits struct {
 	MaxWait     Duration `json:"max_wait" doc:"The longest pause that a server may ask for. Default: 15m."`
 	MaxBody     Bytes    `json:"max_body" doc:"The largest answer that is read. Default: 64MiB."`
 	MaxRequests int64    `json:"max_requests" doc:"The most requests of a run; 0 is no bound."`
+	// AllowPrivate counts in the daemon only, and there with --allow-private only.
+	AllowPrivate bool `json:"allow_private,omitempty" doc:"Let lastdrop serve --allow-private ask addresses of this machine and of private networks; drain always may."`
 }
 
 // ForEach runs a config once for each value of a list.

@@ -67,7 +67,7 @@ func (d *drain) besidePatience(r raw) (again bool, pause time.Duration) {
 func (d *drain) besideFault(r raw, read func(adapters.Response) error) (fault error, passing bool) {
 	switch {
 	case r.err != nil:
-		return errors.New(faultText(r.err)), !errors.Is(r.err, errRedirect)
+		return errors.New(faultText(r.err)), !errors.Is(r.err, errRedirect) && !errors.Is(r.err, errPrivate)
 	case r.status != http.StatusOK:
 		passing = limited(r) || r.status == 408 || r.status == 425 || r.status >= 500
 		return fmt.Errorf("status %d: %s", r.status, excerpt(r.body)), passing

@@ -110,6 +110,9 @@ func newClient(o Client, source string) (*client, error) {
 func defaultTransport(o Client) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true
+	if o.PublicOnly {
+		t.DialContext = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second, Control: publicOnly}).DialContext
+	}
 	t.MaxIdleConnsPerHost = max(16, o.Concurrency)
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(true)

@@ -84,6 +84,10 @@ type Client struct {
 	// can be computed and the source stands still; 0: 1.
 	Concurrency int
 
+	// PublicOnly refuses to connect to this machine, to private networks and to
+	// link-local addresses, whatever name, redirect or link leads there.
+	PublicOnly bool
+
 	Rate    float64 // requests a second; 0: no limit
 	Burst   int
 	Pace    *Pace         // in place of Rate, Burst and the bound of Concurrency, where several runs share one

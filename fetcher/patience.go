@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"errors"
 	"time"
 
 	"lastdrop/adapters"
@@ -45,6 +46,9 @@ func (d *drain) triesFor(a *answer) int {
 	}
 	switch a.kind {
 	case kindFault:
+		if errors.Is(a.err, errPrivate) {
+			return 0
+		}
 		return retries
 	case kindPassing:
 		switch {

@@ -130,7 +130,7 @@ Begin with "lastdrop demo": it needs no network and no file.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exitError{exitNotRun, fmt.Sprintf("%v; see %s --help", err, c.CommandPath())}
 	})
-	root.AddCommand(newDemoCmd(), newDrainCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newStateCmd(), newGCCmd(), newRulesCmd(), newPresetsCmd(), newSimCmd(), newVersionCmd())
+	root.AddCommand(newDemoCmd(), newDrainCmd(), newServeCmd(), newJudgeCmd(), newValidateCmd(), newRunsCmd(), newPagesCmd(), newStateCmd(), newGCCmd(), newRulesCmd(), newPresetsCmd(), newSimCmd(), newVersionCmd())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {

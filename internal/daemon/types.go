@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lastdrop/fetcher"
+	"lastdrop/internal/daemon/queue"
 	"lastdrop/judge/reconcile"
 )
 
@@ -37,58 +38,30 @@ type Broken struct {
 
 // Why a job was made.
 const (
-	BySchedule = "schedule"
-	ByHand     = "hand"
-	ByCatchUp  = "catch_up"
-	ByBackfill = "backfill"
+	BySchedule = queue.BySchedule
+	ByHand     = queue.ByHand
+	ByCatchUp  = queue.ByCatchUp
+	ByBackfill = queue.ByBackfill
 )
 
 // The states of a job.
 const (
-	JobWaiting   = "waiting"   // for its turn
-	JobRunning   = "running"   // its run is under way, or is being taken up
-	JobDone      = "done"      // its run came to an end, whatever the verdict
-	JobFailed    = "failed"    // its run could not begin
-	JobCancelled = "cancelled" // by hand
+	JobWaiting   = queue.Waiting   // for its turn
+	JobRunning   = queue.Running   // its run is under way, or is being taken up
+	JobDone      = queue.Done      // its run came to an end, whatever the verdict
+	JobFailed    = queue.Failed    // its run could not begin, or could not go on
+	JobCancelled = queue.Cancelled // by hand
 )
 
-// A Job is one run of a pull that is to be, is or was.
-type Job struct {
-	ID      int64      `json:"id"`
-	Pull    string     `json:"pull"`
-	Why     string     `json:"why"`
-	Fire    *time.Time `json:"fire"` // the moment that the schedule named
-	Fresh   bool       `json:"fresh"`
-	From    string     `json:"from,omitempty"` // of a backfill: bounds of the slice key
-	To      string     `json:"to,omitempty"`
-	State   string     `json:"state"`
-	Created time.Time  `json:"created"`
-	Started *time.Time `json:"started"`
-	Ended   *time.Time `json:"ended"`
-	Leases  int        `json:"leases"`          // how many there were
-	Run     string     `json:"run,omitempty"`   // in the store, once it has begun
-	Error   string     `json:"error,omitempty"` // of the last lease
-}
-
-// Over reports whether nothing is to come of the job any more.
-func (j Job) Over() bool {
-	return j.State == JobDone || j.State == JobFailed || j.State == JobCancelled
-}
-
-// A JobFilter says which jobs are wanted, newest first.
-type JobFilter struct {
-	Pull   string // "": any
-	State  string // "": any
-	Before int64  // only jobs with a lower ID; 0: from the newest
-	Limit  int    // 0: no limit
-}
-
-// A JobList is a part of the jobs that a filter lets through.
-type JobList struct {
-	Jobs  []Job
-	Total int64 // let through by Pull and State, wherever they stand
-	Rest  int64 // of those, from Before on
-}
+// The words of the queue are those of the daemon.
+type (
+	// A Job is one run of a pull that is to be, is or was.
+	Job = queue.Job
+	// A JobFilter says which jobs are wanted, newest first.
+	JobFilter = queue.Filter
+	// A JobList is a part of the jobs that a filter lets through.
+	JobList = queue.List
+)
 
 // A Request asks for a run by hand.
 type Request struct {
@@ -112,8 +85,10 @@ type Event struct {
 // What callers may have to tell apart.
 var (
 	ErrNoPull = errors.New("no such pull")
-	ErrNoJob  = errors.New("no such job")
-	ErrOver   = errors.New("the job is over")
+	ErrNoJob  = queue.ErrNoJob
+	ErrOver   = queue.ErrOver
 	// ErrOverlap: a job of the pull is not over.
-	ErrOverlap = errors.New("a job of this pull is not over")
+	ErrOverlap = queue.ErrOverlap
+	// ErrNoBackfill: the pull has no range that a backfill could narrow, or nowhere to put a part of it.
+	ErrNoBackfill = errors.New("no backfill")
 )

@@ -55,6 +55,10 @@ type Options struct {
 	Log      *slog.Logger
 	// Transport sends the requests; nil is the fetcher's own.
 	Transport http.RoundTripper
+	// PublicOnly keeps the source's addresses out of this machine and of private
+	// networks, but for configs with limits.allow_private where MayPrivate is set. It
+	// counts for the fetcher's own transport.
+	PublicOnly, MayPrivate bool
 	// Backoff bounds the pauses between retries; zero is the fetcher's own.
 	BackoffMin, BackoffMax time.Duration
 
@@ -295,7 +299,7 @@ func (p *pull) options() fetcher.Options {
 		Passes: c.Complete.Passes, Tolerance: p.tolerance(), MaxDrift: float64(c.Complete.MaxDrift), Progress: p.opt.Progress, Log: p.opt.Log,
 		Budget: fetcher.Budget{Requests: l.MaxRequests, Pages: p.opt.MaxPages, Items: p.opt.MaxItems},
 		Client: fetcher.Client{
-			Transport: p.opt.Transport, Auth: prove, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
+			Transport: p.opt.Transport, PublicOnly: p.opt.PublicOnly && !(p.opt.MayPrivate && l.AllowPrivate), Auth: prove, Hide: p.hide, Seal: p.seal, Unseal: p.unseal,
 			Cookies: c.Source.Cookies, Learn: p.learned.add,
 			UserAgent: "lastdrop/" + p.opt.Version, CacheBypass: c.Source.Cache == "bypass", HTTP2: c.Source.HTTP2,
 			Concurrency: l.Concurrency, Rate: float64(l.Rate), Burst: l.Burst, Pace: p.opt.paceFor(c), Timeout: time.Duration(l.Timeout), Retries: retries(l.Retries),
