@@ -62,7 +62,7 @@ func messageOf(e daemon.Event) message {
 // events tells a page what happens, a JSON object a message, until either side ends it. A comment every 15 seconds shows both
 // sides that the other one is there. An event that is missed while a page reconnects is not sent again: the page looks anew
 // when it is connected.
-func (s *server) events(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()

@@ -53,7 +53,7 @@ const (
 var sliceMarks = map[string]string{"held": "✓", "split": "⋯", "irreducible": "!", "failed": "✕", "open": "○", "walking": "▸"}
 
 // slices gathers the slices below the one that is asked for.
-func (s *server) slices(ctx context.Context, r *http.Request, v *runView) error {
+func (s *Server) slices(ctx context.Context, r *http.Request, v *runView) error {
 	all, err := s.Store.Slices(ctx, v.Run)
 	if err != nil || len(all) == 0 {
 		return err

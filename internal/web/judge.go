@@ -45,18 +45,18 @@ type judgeView struct {
 	Limit   string
 }
 
-func (s *server) judgeForm(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) judgeForm(w http.ResponseWriter, r *http.Request) error {
 	s.showJudge(w, r, http.StatusOK, judgeView{Text: example})
 	return nil
 }
 
-func (s *server) showJudge(w http.ResponseWriter, r *http.Request, status int, v judgeView) {
+func (s *Server) showJudge(w http.ResponseWriter, r *http.Request, status int, v judgeView) {
 	v.Limit = sizeText(maxSnapshot)
 	s.render(w, r, status, "judge", page{Title: "Judge", Nav: "judge"}, v)
 }
 
 // judgeAnswer judges what was pasted or sent as a file. Nothing of it is kept.
-func (s *server) judgeAnswer(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) judgeAnswer(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxSnapshot)
 	text, archive, err := sent(r)
 	if err != nil {
@@ -164,7 +164,7 @@ var ruleTitles = func() map[string]string {
 }()
 
 // rules is the page of all rules.
-func (s *server) rules(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) rules(w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		judge.RuleDoc
 		Chips []chip

@@ -68,7 +68,7 @@ type cell struct {
 func (c cell) One() bool { return c.From == c.To }
 
 // pageMap gathers the cells of the range that is asked for.
-func (s *server) pageMap(ctx context.Context, r *http.Request, v *runView) error {
+func (s *Server) pageMap(ctx context.Context, r *http.Request, v *runView) error {
 	q := r.URL.Query()
 	from, err := optionalNumber(q.Get("from"))
 	if err != nil {

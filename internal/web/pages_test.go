@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -352,30 +353,21 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Who is not logged in sees the form for the token and nothing else.
-func TestLoggedIn(t *testing.T) {
-	in := false
-	s := newSite(t, func(o *web.Options) { o.LoggedIn = func(*http.Request) bool { return in } })
-	s.add("secret-pull", "honest", false)
-	for _, path := range []string{"/", "/pulls/secret-pull", "/queue", "/judge", "/rules", "/nope"} {
-		code, text := s.get(path)
-		if code != http.StatusUnauthorized || strings.Contains(strings.ReplaceAll(text, `value="`+path, ""), "secret-pull") {
-			t.Errorf("%s: %d\n%s", path, code, text)
+// The form for the token says why the last try failed, and knows where to go then. Pages of
+// people who log in have a button to log out.
+func TestLogin(t *testing.T) {
+	pages := web.New(web.Options{})
+	for target, next := range map[string]string{"/runs/abc?x=1": "/runs/abc?x=1", "/login": "", "/login?next=%2Fqueue": "/queue"} {
+		w := httptest.NewRecorder()
+		pages.Login(w, httptest.NewRequest(http.MethodGet, target, nil), http.StatusUnauthorized, "This token is <not> known.")
+		if w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") != web.CSP {
+			t.Errorf("%s: %d %v", target, w.Code, w.Header())
 		}
-		has(t, path, text, `action="/login"`, `name="token"`, `value="`+path+`"`)
+		has(t, target, w.Body.String(), `action="/login"`, `name="token"`, `name="next" value="`+next+`"`, "This token is &lt;not&gt; known.")
 	}
-	if code, _ := s.get("/events"); code != http.StatusUnauthorized {
-		t.Errorf("events: %d", code)
-	}
-	if code, _ := s.ask(http.MethodPost, "/pulls/secret-pull/pause", url.Values{"on": {"true"}}, nil); code != http.StatusUnauthorized {
-		t.Errorf("pause: %d", code)
-	}
-	if _, text := s.get("//evil.example/"); strings.Contains(text, `value="//`) {
-		t.Error("the form leads to another site")
-	}
-	in = true
+	s := newSite(t, func(o *web.Options) { o.Sessions = true })
 	_, text := s.get("/")
-	has(t, "logged in", text, "secret-pull", `action="/logout"`)
+	has(t, "logged in", text, `action="/logout"`)
 }
 
 // Events come as JSON lines, to as many as ask.

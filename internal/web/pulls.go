@@ -38,7 +38,7 @@ type pullRow struct {
 }
 
 // pulls is the page of all pulls, by name. Of many it shows a part: those whose names hold `q`, from after the name `after`.
-func (s *server) pulls(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) pulls(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	list, err := s.Engine.Pulls(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *server) pulls(w http.ResponseWriter, r *http.Request) error {
 }
 
 // row gathers what the store knows of a pull.
-func (s *server) row(ctx context.Context, p daemon.Pull) (pullRow, error) {
+func (s *Server) row(ctx context.Context, p daemon.Pull) (pullRow, error) {
 	row := pullRow{Pull: p}
 	list, err := s.Store.Runs(ctx, store.RunFilter{Name: p.Name, Limit: stripLength})
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *server) row(ctx context.Context, p daemon.Pull) (pullRow, error) {
 }
 
 // pull is the page of one pull.
-func (s *server) pull(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) pull(w http.ResponseWriter, r *http.Request) error {
 	ctx, name := r.Context(), r.PathValue("name")
 	p, err := s.Engine.Pull(ctx, name)
 	if err != nil {
@@ -182,7 +182,7 @@ func done(w http.ResponseWriter, r *http.Request, name, what string) {
 // maxForm bounds the small forms.
 const maxForm = 64 << 10
 
-func (s *server) runNow(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) runNow(w http.ResponseWriter, r *http.Request) error {
 	if err := form(w, r); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func said(err error) error {
 	return problem{http.StatusUnprocessableEntity, fmt.Sprintf("The daemon did not take this: %v.", err)}
 }
 
-func (s *server) pause(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
 	if err := form(w, r); err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func form(w http.ResponseWriter, r *http.Request) error {
 }
 
 // queue is the page of the jobs.
-func (s *server) queue(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) queue(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	states := []string{daemon.JobRunning, daemon.JobWaiting, daemon.JobDone, daemon.JobFailed, daemon.JobCancelled}
 	state := q.Get("state")
@@ -281,7 +281,7 @@ func (s *server) queue(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *server) cancel(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err := form(w, r); err != nil {
 		return err
 	}

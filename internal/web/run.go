@@ -61,7 +61,7 @@ type evidence struct {
 }
 
 // find is the run that an address names, by its whole id.
-func (s *server) find(ctx context.Context, r *http.Request) (store.Info, error) {
+func (s *Server) find(ctx context.Context, r *http.Request) (store.Info, error) {
 	id := r.PathValue("run")
 	info, err := s.Store.RunByID(ctx, id)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *server) find(ctx context.Context, r *http.Request) (store.Info, error) 
 }
 
 // run is the page of one run.
-func (s *server) run(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	info, err := s.find(ctx, r)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) error {
 }
 
 // verdict gathers the report, or what can be said without one.
-func (s *server) verdict(ctx context.Context, _ *http.Request, v *runView) error {
+func (s *Server) verdict(ctx context.Context, _ *http.Request, v *runView) error {
 	var err error
 	if v.Counts, err = s.Store.Counts(ctx, v.Run); err != nil {
 		return err
@@ -239,7 +239,7 @@ type chartRow struct {
 }
 
 // chart gathers how the main total and the items moved; without a total the items alone.
-func (s *server) chart(ctx context.Context, _ *http.Request, v *runView) error {
+func (s *Server) chart(ctx context.Context, _ *http.Request, v *runView) error {
 	main, ok := mainTotal(v.Drifts)
 	v.Totals, v.TotalOf = ok, main.Source
 	rows, known := s.charts.get(v.Run, v.Counts.LastSeq)
@@ -260,7 +260,7 @@ func (s *server) chart(ctx context.Context, _ *http.Request, v *runView) error {
 	return nil
 }
 
-func (s *server) chartOf(ctx context.Context, v *runView, main store.Drift, ok bool) ([]chartRow, error) {
+func (s *Server) chartOf(ctx context.Context, v *runView, main store.Drift, ok bool) ([]chartRow, error) {
 	var totals []store.TotalStep
 	var growth []store.GrowthStep
 	var err error
@@ -358,7 +358,7 @@ type sizeRow struct {
 	Text string
 }
 
-func (s *server) sizes(ctx context.Context, _ *http.Request, v *runView) error {
+func (s *Server) sizes(ctx context.Context, _ *http.Request, v *runView) error {
 	all, err := s.Store.PageSizes(ctx, v.Run)
 	if err != nil {
 		return err
@@ -386,7 +386,7 @@ type childRow struct {
 	Info  *store.Info // nil: it has not begun
 }
 
-func (s *server) children(ctx context.Context, _ *http.Request, v *runView) error {
+func (s *Server) children(ctx context.Context, _ *http.Request, v *runView) error {
 	list, err := s.Store.Children(ctx, v.Run)
 	if err != nil || len(list) == 0 {
 		return err
@@ -417,7 +417,7 @@ func (s *server) children(ctx context.Context, _ *http.Request, v *runView) erro
 }
 
 // happened gathers the events.
-func (s *server) happened(ctx context.Context, r *http.Request, v *runView) (err error) {
+func (s *Server) happened(ctx context.Context, r *http.Request, v *runView) (err error) {
 	limit := eventsShown
 	if r.URL.Query().Get("events") == "all" {
 		limit = eventsMost
@@ -427,7 +427,7 @@ func (s *server) happened(ctx context.Context, r *http.Request, v *runView) (err
 }
 
 // report gives the report as it stands in the store.
-func (s *server) report(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	info, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
@@ -448,7 +448,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) error {
 }
 
 // attempt is one attempt: a page of its own, or with ?part=1 what the page of the run shows of it.
-func (s *server) attempt(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) attempt(w http.ResponseWriter, r *http.Request) error {
 	info, err := s.find(r.Context(), r)
 	if err != nil {
 		return err

@@ -66,30 +66,30 @@ type Options struct {
 	// Judge judges a snapshot; nil is judge.Judge.
 	Judge   func(judge.Snapshot) judge.Result
 	Version string
-	// LoggedIn reports whether a request comes from somebody who may see the pages; nil: all may. Who may not sees a form
-	// that posts `token` and `next` to /login; who may has a button that posts to /logout. Both are served by others.
-	LoggedIn func(*http.Request) bool
+	// Sessions: people log in, and the pages have a button that posts to /logout.
+	Sessions bool
 	Log      *slog.Logger
 }
 
-// A server serves the pages.
-type server struct {
+// A Server serves the pages.
+type Server struct {
 	Options
+	handler http.Handler
 	mux     *http.ServeMux
 	streams chan struct{} // a place for each stream of events
 	charts  chartCache
 }
 
-// New gives the handler of the pages. It refuses changes that other sites send (http.CrossOriginProtection), and sets the
-// headers that the pages need; who is behind a request, and how many may come, is for the handlers around it.
-func New(o Options) http.Handler {
+// New makes the pages. They refuse changes that other sites send (http.CrossOriginProtection), and set the
+// headers that they need; who is behind a request, and how many may come, is for the handlers around them.
+func New(o Options) *Server {
 	if o.Judge == nil {
 		o.Judge = judge.Judge
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{Options: o, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams)}
+	s := &Server{Options: o, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams)}
 	for pattern, h := range map[string]handler{
 		"GET /{$}":                       s.pulls,
 		"GET /pulls/{name}":              s.pull,
@@ -113,7 +113,26 @@ func New(o Options) http.Handler {
 	own.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, problem{http.StatusForbidden, "This change was sent by another site, so it was refused."})
 	}))
-	return headers(own.Handler(s.mux))
+	s.handler = headers(own.Handler(s.mux))
+	return s
+}
+
+// ServeHTTP answers with a page.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Asset reports whether a path is that of a file which the pages need, the form of Login too.
+func Asset(path string) bool { return strings.HasPrefix(path, assetRoot) }
+
+// Login answers with the form for the token, at whatever address was asked for. It posts
+// "token" and "next" to /login. says is empty, or why the last try failed.
+func (s *Server) Login(w http.ResponseWriter, r *http.Request, status int, says string) {
+	next := r.FormValue("next")
+	if next == "" && r.URL.Path != "/login" {
+		next = r.URL.RequestURI()
+	}
+	headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.render(w, r, status, "login", page{Title: "Log in", Bare: true}, struct{ Next, Says string }{next, says})
+	})).ServeHTTP(w, r)
 }
 
 // headers sets what keeps a browser from doing more than the pages ask for.
@@ -140,13 +159,9 @@ type problem struct {
 
 func (p problem) Error() string { return p.text }
 
-// guarded asks who is there, and makes a page of an error.
-func (s *server) guarded(h handler) http.Handler {
+// guarded makes a page of an error.
+func (s *Server) guarded(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.LoggedIn != nil && !s.LoggedIn(r) {
-			s.login(w, r)
-			return
-		}
 		if err := h(w, r); err != nil {
 			s.fail(w, r, err)
 		}
@@ -154,7 +169,7 @@ func (s *server) guarded(h handler) http.Handler {
 }
 
 // fail answers with a page that says what went wrong. What is not a problem or known by its kind is logged, and not shown.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody is there any more
 	}
@@ -182,24 +197,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // nowhere answers what no page is for.
-func (s *server) nowhere(_ http.ResponseWriter, r *http.Request) error {
+func (s *Server) nowhere(_ http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return problem{http.StatusMethodNotAllowed, "Nothing can be sent to this address."}
 	}
 	return problem{http.StatusNotFound, "There is no page at this address."}
-}
-
-// login shows the form for the token, at whatever address was asked for.
-func (s *server) login(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/events" || r.Method != http.MethodGet {
-		http.Error(w, "not logged in", http.StatusUnauthorized)
-		return
-	}
-	next := r.URL.RequestURI()
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") {
-		next = "/"
-	}
-	s.render(w, r, http.StatusUnauthorized, "login", page{Title: "Log in", Bare: true}, next)
 }
 
 // A page is what all pages have.
@@ -221,9 +223,9 @@ type page struct {
 }
 
 // render writes a page. It is rendered as a whole first, so that a fault cannot leave half of one.
-func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page, body any) {
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name string, p page, body any) {
 	p.Version, p.Now, p.Body = s.Version, time.Now(), body
-	p.Logout = s.LoggedIn != nil && !p.Bare
+	p.Logout = s.Sessions && !p.Bare
 	var b bytes.Buffer
 	if err := pages[name].ExecuteTemplate(&b, "base", p); err != nil {
 		s.Log.Error("a page could not be rendered", "page", name, "path", r.URL.Path, "error", err)
@@ -234,7 +236,7 @@ func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name
 }
 
 // write sends an answer that is there as a whole.
-func (s *server) write(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
+func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
