@@ -71,7 +71,6 @@ func (a *api) events(w http.ResponseWriter, q *query) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy is to pass events on at once
 	s := stream{w: w, control: http.NewResponseController(w)}
-	_ = s.control.SetReadDeadline(time.Time{}) // the server's own would end the stream; where there is none, none is needed
 	happens := a.Engine.Subscribe(q.Context())
 	if err := s.send(a.clock.next(), event{Kind: "hello", At: time.Now().UTC()}); err != nil {
 		return nil // the client has gone
@@ -114,7 +113,7 @@ func (s stream) send(id string, e event) error {
 }
 
 func (s stream) write(text []byte) error {
-	// As with reading.
+	// The server's own time-out would end the stream; where there is none, none is needed.
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeWithin))
 	if _, err := s.w.Write(text); err != nil {
 		return err
