@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"time"
@@ -16,8 +17,6 @@ import (
 	"lastdrop/internal/daemon/metrics"
 	"lastdrop/internal/daemon/notify"
 	"lastdrop/internal/web"
-	"lastdrop/judge"
-	"lastdrop/judge/reconcile"
 )
 
 // httpFlags say who may ask the daemon, and how.
@@ -85,6 +84,28 @@ func newFront(f httpFlags, engine *daemon.Engine, ready func(context.Context) er
 	return out, nil
 }
 
+// serve answers at a listener until stop.
+func (f *front) serve(l net.Listener) error {
+	var err error
+	if f.pair != nil {
+		err = f.server.ServeTLS(l, "", "")
+	} else {
+		err = f.server.Serve(l)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// address is where to look.
+func (f *front) address(l net.Listener) string {
+	if f.pair != nil {
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
+}
+
 // reload reads the files anew that may change: tokens, and the certificate.
 func (f *front) reload() error {
 	var err error
@@ -121,17 +142,4 @@ func newNotifier(file string, log *slog.Logger) (*notify.Notifier, error) {
 		return nil, err
 	}
 	return notify.New(s, log), nil
-}
-
-// told tells metrics and receivers of a report.
-type told struct {
-	metrics  *metrics.Metrics
-	notifier *notify.Notifier
-}
-
-func (t told) report(rep reconcile.Report, before judge.Verdict, hadBefore bool) {
-	t.metrics.Report(context.Background(), rep)
-	if t.notifier != nil {
-		t.notifier.Report(rep, before, hadBefore)
-	}
 }

@@ -26,6 +26,8 @@ type Catalog interface {
 	Entry(name string) (catalog.Entry, bool)
 	// Broken gives the files that have no good version.
 	Broken() []catalog.Broken
+	// Reload looks at the folder.
+	Reload()
 	// Changed tells the engine that these are others than before.
 	Changed() <-chan struct{}
 }
@@ -271,14 +273,9 @@ func (e *Engine) RunNow(ctx context.Context, name string, r Request) (Job, error
 	return j, err
 }
 
-// Pause stops the schedule of a pull, Resume lets it go on; what was due in between is
-// not made up for. The error may be ErrNoPull.
-func (e *Engine) Pause(ctx context.Context, name string) error { return e.pause(ctx, name, true) }
-
-// Resume: see Pause.
-func (e *Engine) Resume(ctx context.Context, name string) error { return e.pause(ctx, name, false) }
-
-func (e *Engine) pause(ctx context.Context, name string, paused bool) error {
+// Pause stops the schedule of a pull, or lets it go on; what was due in between is not
+// made up for. The error may be ErrNoPull.
+func (e *Engine) Pause(ctx context.Context, name string, paused bool) error {
 	if _, ok := e.opt.Catalog.Entry(name); !ok {
 		return ErrNoPull
 	}
@@ -292,10 +289,10 @@ func (e *Engine) pause(ctx context.Context, name string, paused bool) error {
 
 // Cancel cancels a job: at once where it waits, else its run comes to a checkpoint and a
 // report first, which this does not wait for. Errors: ErrNoJob, ErrOver.
-func (e *Engine) Cancel(ctx context.Context, id int64) (Job, error) {
+func (e *Engine) Cancel(ctx context.Context, id int64) error {
 	j, _, err := e.queue.Cancel(ctx, id)
 	if err != nil {
-		return j, err
+		return err
 	}
 	e.mu.Lock()
 	if a := e.attempts[id]; a != nil {
@@ -305,7 +302,29 @@ func (e *Engine) Cancel(ctx context.Context, id int64) (Job, error) {
 	e.mu.Unlock()
 	e.log.Info("job is cancelled", "pull", j.Pull, "job", id)
 	e.tellJob(j)
-	return j, nil
+	return nil
+}
+
+// Reload looks at the folder of configs.
+func (e *Engine) Reload(context.Context) error {
+	e.opt.Catalog.Reload()
+	return nil
+}
+
+// Fires gives the next fires of a pull's schedule, at most n. The error may be ErrNoPull.
+func (e *Engine) Fires(_ context.Context, name string, n int) ([]time.Time, error) {
+	entry, ok := e.opt.Catalog.Entry(name)
+	if !ok {
+		return nil, ErrNoPull
+	}
+	var fires []time.Time
+	for at := time.Now(); entry.Schedule != nil && len(fires) < n; {
+		if at = entry.Schedule.Next(at); at.IsZero() {
+			break
+		}
+		fires = append(fires, at)
+	}
+	return fires, nil
 }
 
 // Jobs lists jobs, the newest first.

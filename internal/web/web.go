@@ -187,6 +187,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p = problem{http.StatusNotFound, "There is no such job."}
 	case errors.Is(err, daemon.ErrOver):
 		p = problem{http.StatusConflict, "The job is over already: nothing is left to cancel."}
+	case errors.Is(err, daemon.ErrNoBackfill):
+		p = problem{http.StatusConflict, "This pull has no range that a backfill could narrow."}
 	case errors.Is(err, daemon.ErrOverlap):
 		p = problem{http.StatusConflict, "A job of this pull is not over yet, and the pull runs one at a time."}
 	default:

@@ -149,6 +149,7 @@ func problemOf(err error) *problem.Problem {
 		{daemon.ErrNoJob, problem.NoJob, "GET " + Prefix + "/jobs lists the jobs that are known"},
 		{daemon.ErrOver, problem.Over, "a job that is over cannot be cancelled"},
 		{daemon.ErrOverlap, problem.Overlap, "wait for it, or cancel it: GET " + Prefix + "/jobs?state=running lists it"},
+		{daemon.ErrNoBackfill, problem.NoBackfill, "a backfill narrows the range of slice.from and slice.to, and needs an output that a part may go to"},
 		{store.ErrNoRun, problem.NoRun, "GET " + Prefix + "/runs lists the runs that are stored"},
 		{store.ErrAmbiguous, problem.BadRun, "write more of the run's id"},
 		{store.ErrNoReport, problem.NoReport, "it goes on, or its process died: GET " + Prefix + "/runs/{run} says how far it is"},
