@@ -135,7 +135,7 @@ func (s *State) observe(sh shape, p *adapters.Page, m *match, st *step) (moved b
 			s.disagree(main, t, has)
 			continue
 		}
-		o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: len(p.Items) + p.Nulls + p.Rejected, Asked: p.Size, Distinct: s.PassItems, Fresh: m.Fresh}
+		o := reconcile.Observation{Value: t.Value, Kind: t.Kind, Items: len(p.Items) + p.Nulls + p.Rejected, Asked: p.Size, Size: p.Size - s.lap, Distinct: s.PassItems, Fresh: m.Fresh}
 		live, remark := s.PassTotals.Observe(o)
 		shifted := s.PassTotals.Moved > before.Moved
 		if before.Bounds > 0 && t.Kind == judge.LowerBound && t.Value != before.LastBound {

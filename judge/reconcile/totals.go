@@ -37,6 +37,7 @@ type Observation struct {
 	Kind      judge.TotalKind
 	Items     int   // items on the page that states it; 0 for a count request
 	Asked     int   // page size asked for, 0 where none was
+	Size      int   // and without an overlap on top of it
 	Distinct  int64 // distinct items held before this page
 	Fresh     int   // items on the page that were not held before it
 	Requested bool  // from a count request of its own: never an echo
@@ -89,20 +90,25 @@ func (t *Totals) note(o Observation) {
 	switch {
 	case o.Requested:
 		t.Proven = true
-	case o.Items > 0 && (o.Value == int64(o.Items) || (o.Asked > 0 && o.Value == int64(o.Asked))):
+	case o.Items > 0 && (o.Value == int64(o.Items) || o.sized()):
 		t.Echoes++
 		if o.Distinct+int64(o.Fresh) > o.Value && !t.Proven {
 			t.EchoOnly = true // this much was held before: the page adds to it, the total did not
 		}
 	case o.Items > 0 && o.Fresh == 0:
 		// a page that came before: its total may be any page's
-	case o.Items == 0 && t.Echoes == 0 && o.Value > 0 && o.Value != int64(o.Asked):
+	case o.Items == 0 && t.Echoes == 0 && o.Value > 0 && !o.sized():
 		t.Proven = true // it equals neither the items of its page nor the page size
 	case o.Items == 0:
 		// an empty page: Confirm decides what it says about an earlier total
 	default:
 		t.Proven = true
 	}
+}
+
+// sized reports whether a total is the page size.
+func (o *Observation) sized() bool {
+	return o.Asked > 0 && o.Value == int64(o.Asked) || o.Size > 0 && o.Value == int64(o.Size)
 }
 
 func (t *Totals) take(v int64) {
