@@ -131,6 +131,7 @@ func TestCheckpointBeforeAWait(t *testing.T) {
 		o.Ledger = kept
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(20*time.Second, func() {
+			synctest.Wait()
 			held := 0
 			for _, a := range s.attempts {
 				held += a.New
