@@ -24,7 +24,9 @@ func (w *world) looks(s *scheduler, moments ...time.Time) int64 {
 // fires do not wait; what was missed is made up for as the schedule says; a new scheduler on
 // the same queue makes nothing twice; a paused pull fires nothing, and makes up for nothing.
 func TestScheduler(t *testing.T) {
-	at := func(hour, minute, second int) time.Time { return time.Date(2026, 3, 1, hour, minute, second, 0, time.UTC) }
+	at := func(hour, minute, second int) time.Time {
+		return time.Date(2026, 3, 1, hour, minute, second, 0, time.UTC)
+	}
 	for _, c := range []struct {
 		overlap, catchUp string
 		behind           int64 // jobs after two fires on time, the first not over
